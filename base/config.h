@@ -1,0 +1,79 @@
+#pragma once
+// Configuration: one table of keys (config_keys) from which help, docs, completions and the checks are made.
+// Order of precedence: flag, environment, file, default. File: JSON with comments, default
+// $XDG_CONFIG_HOME/clawmark/config.json, else ~/.config/clawmark/config.json.
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace clawmark {
+
+struct Config {
+  std::string db_path;            // CLAWMARK_DB_PATH, default <data dir>/clawmark.db
+  std::string socket;             // CLAWMARK_SOCKET, default <data dir>/clawmark.sock
+  std::string state_dir;          // CLAWMARK_STATE_DIR, else OPENCLAW_STATE_DIR, else ~/.openclaw
+  std::string source = "auto";    // CLAWMARK_SOURCE: auto|lcm|transcripts|agent-db
+  std::string transcripts_dir;    // CLAWMARK_TRANSCRIPTS_DIR
+  std::string lcm_db_path;        // CLAWMARK_LCM_DB_PATH
+  std::string retention = "auto";  // CLAWMARK_RETENTION: auto|reference|verbatim
+  std::string timezone;           // CLAWMARK_TIMEZONE, IANA; default TZ or /etc/localtime, else UTC
+  std::vector<std::string> toolsets = {"clawmark"};  // CLAWMARK_TOOLSETS
+  std::vector<std::string> ignore_sessions;          // globs over session keys: never read
+  std::vector<std::string> inject_sessions;          // globs: lanes that are closed by default but allowed here
+
+  std::string embedding_url;      // CLAWMARK_EMBEDDING_URL; empty: built in
+  std::string embedding_model;    // CLAWMARK_EMBEDDING_MODEL
+  int embedding_dim = 0;          // CLAWMARK_EMBEDDING_DIM; 0: as probed (the original's default was 1024)
+  std::string embedding_api_key;  // CLAWMARK_EMBEDDING_API_KEY, else CLAWMARK_API_KEY
+  std::string extract_url;        // CLAWMARK_EXTRACT_URL; empty: built in
+  std::string extract_model;      // CLAWMARK_EXTRACT_MODEL
+  std::string extract_api_key;    // CLAWMARK_EXTRACT_API_KEY, else CLAWMARK_API_KEY
+  std::string rerank_url;         // CLAWMARK_RERANK_URL
+  std::string ca_file;            // CLAWMARK_CA_FILE
+  bool verify_tls = true;         // CLAWMARK_VERIFY_TLS
+  std::int64_t embed_timeout_ms = 15'000;
+  std::int64_t extract_timeout_ms = 120'000;
+  std::int64_t daily_tokens_max = 0;  // CLAWMARK_DAILY_TOKENS; 0: no cap
+  double daily_usd_max = 0;           // CLAWMARK_DAILY_USD; 0: no cap
+
+  double confidence_threshold = 0.8;  // CLAWMARK_CONFIDENCE_THRESHOLD, 0..1
+  int recall_limit = 6;               // CLAWMARK_RECALL_LIMIT, 0..50
+  double idle_hours = 3;              // CLAWMARK_IDLE_HOURS, > 0
+  int extract_every_messages = 30;    // a window is ready at this many messages, or when idle
+  double recall_threshold = 0.35;     // calibrated score below which nothing is recalled
+  int facts_chars = 6000;
+  int block_chars = 12000;
+  std::string log_level = "notice";   // CLAWMARK_LOG_LEVEL: error|warning|notice|info|debug
+
+  // What is wrong with it. Empty: complete. Each entry names key, value and remedy; the service then stays up inert.
+  std::vector<std::string> problems;
+  std::map<std::string, std::string> origins;  // key → "flag", "environment", "file PATH", "default"
+};
+
+struct ConfigKey {
+  std::string_view name;         // "recall_limit"
+  std::string_view environment;  // "CLAWMARK_RECALL_LIMIT"; empty: none
+  std::string_view type;         // "string", "path", "int", "number", "bool", "enum a|b", "list", "url", "secret"
+  std::string_view fallback;     // as text, for the documentation
+  std::string_view help;
+};
+std::span<const ConfigKey> config_keys();
+
+struct ConfigInputs {
+  std::string file;                                      // empty: the default place, may be missing
+  std::map<std::string, std::string> environment;        // as given; system_environment() for the real one
+  std::map<std::string, std::string> flags;              // key → text
+};
+std::map<std::string, std::string> system_environment();
+// Never fails: what is wrong is listed in `problems`, and the default stands in its place.
+Config load_config(const ConfigInputs& inputs);
+// Key → value as text, secrets as "(set)" or "(not set)", URLs without credentials.
+std::vector<std::pair<std::string, std::string>> show_config(const Config& config);
+
+}  // namespace clawmark

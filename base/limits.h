@@ -1,0 +1,45 @@
+#pragma once
+// Every limit of the project, with its unit and its reason.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace clawmark {
+
+constexpr std::size_t kJsonDepthMax = 64;  // deeper input is hostile; tool arguments stay below 20
+
+// Sources. One line is streamed, never held whole with its parse tree beyond kEntryTextMax.
+constexpr std::size_t kLineBytesMax = 64u << 20;      // a longer line is recorded as skipped
+constexpr std::size_t kEntryTextMax = 4u << 20;       // a host's own event limit; longer: head and tail
+constexpr std::size_t kEntryExcerptBytes = 16u << 10;  // head and tail each kept of an oversized entry
+constexpr std::size_t kSourceBatchItems = 500;        // rows in one read transaction
+constexpr std::size_t kSourceBatchBytes = 8u << 20;
+constexpr std::int64_t kSourceReadMs = 50;            // of one read transaction on the host's database
+
+// Log.
+constexpr std::size_t kPayloadBytesMax = 1u << 20;
+constexpr std::size_t kEventBatchMax = 1000;
+
+// Facts (features, family A).
+constexpr std::size_t kFactKeyMax = 100;        // characters
+constexpr std::size_t kFactValueMax = 2000;     // characters
+constexpr std::size_t kFactsPerAnswerMax = 15;  // of one model answer
+
+// Injection, in characters (code points).
+constexpr std::size_t kFactsBlockMax = 6000;
+constexpr std::size_t kBlockMax = 12000;
+constexpr std::size_t kExcerptMax = 400;
+
+// Serving.
+constexpr std::size_t kRequestBodyMax = 1u << 20;
+constexpr std::size_t kRequestHeaderMax = 16u << 10;
+constexpr std::size_t kPromptMax = 8000;  // characters looked at
+
+// Models.
+constexpr std::size_t kModelAnswerMax = 16u << 20;
+constexpr std::size_t kChunkBytes = 1600;     // text of one vector, about 400 tokens
+constexpr std::int64_t kRetryAfterMaxMs = 10 * 60 * 1000;
+constexpr std::int64_t kBackoffFirstMs = 1000;
+constexpr std::int64_t kBackoffMaxMs = 5 * 60 * 1000;
+
+}  // namespace clawmark

@@ -1,0 +1,29 @@
+#include "base/logging.h"
+
+#include <unistd.h>
+
+#include <atomic>
+
+#include "base/secrets.h"
+
+namespace clawmark {
+namespace {
+
+std::atomic<LogLevel> g_level{LogLevel::kNotice};
+
+}  // namespace
+
+void set_log_level(LogLevel level) { g_level = level; }
+
+void log_line(LogLevel level, std::string_view component, std::string_view message) {
+  if (level > g_level.load()) return;
+  std::string line;
+  if (::isatty(STDERR_FILENO) == 0) line = "<" + std::to_string(static_cast<int>(level)) + ">";
+  line.append(component).append(": ");
+  for (const char c : redact_secrets(message)) line.push_back(c == '\n' ? ' ' : c);
+  line.push_back('\n');
+  // One write, so that lines of several threads do not mix. Nothing can be done if it fails.
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace clawmark

@@ -1,0 +1,19 @@
+#pragma once
+// Recognises secrets in text and puts placeholders in their place, so that the sentence stays useful:
+// "export DEPLOY_TOKEN=[secret:token]". Applied before anything is stored, indexed, sent or logged.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace clawmark {
+
+// Kinds: key and token prefixes of known vendors, assignments of secret-named variables, passwords in words
+// ("the db password is …"), credentials in URLs, Authorization headers, PEM private keys, JWTs, card numbers
+// (Luhn). Idempotent. Counts ("my token budget is 3000") stay.
+std::string redact_secrets(std::string_view text);
+// The same; `found` grows by the number of secrets replaced.
+std::string redact_secrets(std::string_view text, std::size_t& found);
+bool holds_secret(std::string_view text);
+
+}  // namespace clawmark

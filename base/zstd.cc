@@ -1,0 +1,58 @@
+#include "base/zstd.h"
+
+#include <zstd.h>
+
+#include <vector>
+
+namespace clawmark {
+namespace {
+
+Error corrupt(const char* detail) {
+  return make_error(ErrorKind::kFatal, "zstd", "corrupt", std::string("zstd frame: ") + detail);
+}
+
+}  // namespace
+
+std::string zstd_compress(std::string_view text, int level) {
+  std::string out(ZSTD_compressBound(text.size()), '\0');
+  const std::size_t size =
+      ZSTD_compress(out.data(), out.size(), text.data(), text.size(), level);
+  out.resize(ZSTD_isError(size) ? 0 : size);
+  return out;
+}
+
+Result<std::string> zstd_decompress(std::span<const std::uint8_t> frame, std::size_t bytes_max) {
+  ZstdReader reader;
+  std::string out;
+  CLAWMARK_TRY(reader.feed({reinterpret_cast<const char*>(frame.data()), frame.size()},
+                           [&](std::string_view piece) -> Status {
+                             if (out.size() + piece.size() > bytes_max) {
+                               return make_error(ErrorKind::kFatal, "zstd", "too_big",
+                                                 "zstd frame holds more than the limit");
+                             }
+                             out.append(piece);
+                             return Ok{};
+                           }));
+  const auto size = ZSTD_getFrameContentSize(frame.data(), frame.size());
+  if (size == ZSTD_CONTENTSIZE_ERROR) return corrupt("no frame header");
+  if (size != ZSTD_CONTENTSIZE_UNKNOWN && size != out.size()) return corrupt("cut short");
+  return out;
+}
+
+ZstdReader::ZstdReader() : stream_(ZSTD_createDStream()) {}
+ZstdReader::~ZstdReader() { ZSTD_freeDStream(static_cast<ZSTD_DStream*>(stream_)); }
+
+Status ZstdReader::feed(std::string_view input,
+                        const std::function<Status(std::string_view)>& sink) {
+  std::vector<char> buffer(ZSTD_DStreamOutSize());
+  ZSTD_inBuffer in{input.data(), input.size(), 0};
+  for (;;) {
+    ZSTD_outBuffer out{buffer.data(), buffer.size(), 0};
+    const std::size_t code = ZSTD_decompressStream(static_cast<ZSTD_DStream*>(stream_), &out, &in);
+    if (ZSTD_isError(code)) return corrupt(ZSTD_getErrorName(code));
+    if (out.pos > 0) CLAWMARK_TRY(sink({buffer.data(), out.pos}));
+    if (in.pos == in.size && out.pos < out.size) return Ok{};
+  }
+}
+
+}  // namespace clawmark

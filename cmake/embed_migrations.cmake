@@ -1,0 +1,10 @@
+# Writes schema/migrations/*.sql into a C++ source. MIGRATIONS: the files, sorted; OUT: the source.
+set(entries "")
+foreach(file IN LISTS MIGRATIONS)
+  get_filename_component(name ${file} NAME_WE)
+  string(SUBSTRING ${name} 0 4 number)
+  string(REGEX REPLACE "^0+" "" number ${number})
+  file(READ ${file} sql)
+  string(APPEND entries "    {${number}, \"${name}\", R\"sql(${sql})sql\"},\n")
+endforeach()
+file(WRITE ${OUT} "#include \"schema/schema.h\"\n\nnamespace clawmark {\n\nnamespace {\nconstexpr Migration kMigrations[] = {\n${entries}};\n}  // namespace\n\nstd::span<const Migration> migrations() { return kMigrations; }\n\n}  // namespace clawmark\n")

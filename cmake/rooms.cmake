@@ -1,0 +1,61 @@
+# clawmark_room(NAME [DEPENDS rooms…] [LIBS libraries…]): a folder as one static library, made of every
+# .cc below it. Which room may include which is data in tests/tidy_test.cc.
+add_library(clawmark_options INTERFACE)
+target_include_directories(clawmark_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(clawmark_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)
+if(CLAWMARK_WERROR)
+  target_compile_options(clawmark_options INTERFACE -Werror)
+endif()
+if(CLAWMARK_SANITIZE)
+  target_compile_options(clawmark_options INTERFACE -fsanitize=${CLAWMARK_SANITIZE}
+    -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(clawmark_options INTERFACE -fsanitize=${CLAWMARK_SANITIZE})
+  if(CLAWMARK_SANITIZE MATCHES "thread")
+    target_compile_options(clawmark_options INTERFACE -Wno-error=tsan)
+  endif()
+endif()
+find_program(MOLD mold)
+if(MOLD)
+  target_link_options(clawmark_options INTERFACE -fuse-ld=mold)
+endif()
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+function(clawmark_room name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LIBS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  add_library(clawmark_${name} STATIC ${sources})
+  target_link_libraries(clawmark_${name} PUBLIC clawmark_options ${ARG_LIBS})
+  foreach(room IN LISTS ARG_DEPENDS)
+    target_link_libraries(clawmark_${name} PUBLIC clawmark_${room})
+  endforeach()
+endfunction()
+
+# clawmark_test(NAME SOURCES … ROOMS …): a GoogleTest binary, its cases listed one by one in ctest.
+function(clawmark_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;ROOMS;LIBS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest_main ${ARG_LIBS})
+  foreach(room IN LISTS ARG_ROOMS)
+    target_link_libraries(${name} PRIVATE clawmark_${room})
+  endforeach()
+  target_compile_definitions(${name} PRIVATE CLAWMARK_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+    CLAWMARK_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  include(GoogleTest)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
+
+add_library(clawmark_net STATIC ${CMAKE_SOURCE_DIR}/cmake/net/net_impl.cc)
+target_compile_definitions(clawmark_net PUBLIC BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED
+  BOOST_BEAST_SEPARATE_COMPILATION BOOST_ASIO_DISABLE_BOOST_COROUTINE)
+target_link_libraries(clawmark_net PUBLIC Boost::headers OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+if(CLAWMARK_SANITIZE)
+  target_compile_options(clawmark_net PRIVATE -fsanitize=${CLAWMARK_SANITIZE} -fno-omit-frame-pointer)
+endif()

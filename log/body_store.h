@@ -1,0 +1,71 @@
+#pragma once
+// Where message text is found: the vault, else the source by entry id, else gone. The hash in the event proves
+// that it is what was seen.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/result.h"
+#include "base/sqlite.h"
+#include "log/event.h"
+
+namespace clawmark {
+
+enum class Retention { kReference, kVerbatim };
+
+// Where a carrier keeps one message. Opaque to everyone but the source that made it.
+struct Locator {
+  std::string carrier;  // "agent-db", "transcripts", "lcm"
+  std::string stream;   // the source's stream key
+  std::string place;    // the source's own notation: seq, offset, row id
+};
+
+struct BodyRequest {
+  Seq message;          // seq of its message.observed
+  std::string agent;
+  std::string entry_id;
+  Hash256 hash;         // of the raw text
+  std::vector<Locator> locators;
+};
+
+// Implemented over sources/, wired in cmd/. Text for each request, nullopt where it cannot be given now.
+class BodyResolver {
+ public:
+  virtual ~BodyResolver() = default;
+  virtual std::vector<std::optional<std::string>> resolve(std::span<const BodyRequest> wanted) = 0;
+};
+
+enum class BodyState { kVault, kSource, kGone };
+
+struct Body {
+  BodyState state = BodyState::kGone;
+  std::string text;  // raw, as hashed
+};
+
+class BodyStore {
+ public:
+  // `resolver` may be null: then only the vault answers.
+  BodyStore(Retention retention, BodyResolver* resolver);
+
+  // Keeps the text when retention is verbatim (zstd, content-addressed); otherwise does nothing.
+  Status put(Transaction& txn, const Hash256& hash, std::string_view text);
+  // Remembers where a carrier holds a message (table locators; a cache, not history).
+  static Status put_locator(Transaction& txn, Seq message, const Locator& locator);
+  // Bodies of message.observed events, in the order asked. A text whose hash differs is kGone.
+  // No transaction is open on `db` while the source is asked.
+  Result<std::vector<Body>> get(Database& db, std::span<const Seq> messages);
+  Result<Body> get_one(Database& db, Seq message);
+  Status drop(Transaction& txn, const Hash256& hash);  // from the vault
+  Retention retention() const { return retention_; }
+
+ private:
+  Retention retention_;
+  BodyResolver* resolver_;
+};
+
+}  // namespace clawmark

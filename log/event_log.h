@@ -1,0 +1,67 @@
+#pragma once
+// The one append-only table. Dense: max(seq) = count(*). chain = SHA-256(previous chain ‖ seq as 8 bytes,
+// big endian ‖ type ‖ payload_hash); it covers the payload's hash, so a redaction does not break it.
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/sqlite.h"
+#include "log/event.h"
+
+namespace clawmark {
+
+struct Appended {
+  std::size_t fresh = 0;  // newly written
+  std::size_t known = 0;  // dropped: their dedupe_key was there
+  Seq head;               // after the append
+};
+
+struct LogCheck {
+  std::int64_t events = 0;
+  bool dense = true;
+  bool chain_valid = true;
+  std::optional<Seq> first_bad;  // where chain or payload hash first differ
+};
+
+// Stateless but for the writer's memory of the last chain value; one writer at a time.
+class EventLog {
+ public:
+  // `origin` names this node (from table meta). The clock stamps recorded_ms.
+  EventLog(const Clock& clock, std::string origin);
+
+  // Appends in order within the caller's transaction. Error: invalid for a payload over kPayloadBytesMax or an
+  // empty type, key or agent; then nothing of the batch is written.
+  Result<Appended> append(Transaction& txn, std::span<const NewEvent> events);
+  Result<Appended> append(Transaction& txn, const NewEvent& event);
+
+  // Events with seq > after, ascending, at most `limit`; only those of `types` unless it is empty.
+  static Result<std::vector<Event>> read(Database& db, Seq after, std::size_t limit,
+                                         std::span<const std::string_view> types = {});
+  static Result<std::optional<Event>> get(Database& db, Seq seq);
+  static Result<std::optional<Seq>> find(Database& db, std::string_view dedupe_key);
+  static Result<Seq> head(Database& db);
+
+  // Blanks a payload in place (hash and chain stay) and appends event.redacted {seq, reason}. Idempotent.
+  Status redact(Transaction& txn, Seq seq, std::string_view reason);
+
+  // Recomputes density, chain and payload hashes over the whole log.
+  static Result<LogCheck> verify(Database& db);
+  static Status check_dense(Database& db);  // O(log n): max(seq) against the counter kept by trigger
+
+ private:
+  Status append_one(Transaction& txn, const NewEvent& event, Appended& out);
+  Status load_tail(Database& db);
+  const Clock& clock_;
+  std::string origin_;
+  Seq tail_seq_{-1};  // -1: not loaded
+  Hash256 tail_chain_;
+};
+
+}  // namespace clawmark

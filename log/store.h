@@ -1,0 +1,49 @@
+#pragma once
+// The store: one SQLite file, its lock, its migrations. One daemon per store.
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/result.h"
+#include "base/sqlite.h"
+#include "log/event_log.h"
+
+namespace clawmark {
+
+struct StoreOptions {
+  std::string path;                    // "…/clawmark.db"
+  std::string holder = "clawmark";     // written into the lock file: "clawmarkd pid 4711 since …"
+};
+
+class Store {
+ public:
+  // Folder 0700, files 0600, lock, file-system check, then schema: a newer file than this binary knows is refused
+  // without touching it (fatal "schema_newer", names the newest backup beside it); an older one is copied to
+  // `<path>.v<N>.bak` before the first statement and migrated, each migration in one transaction; the real shape
+  // (tables, columns, triggers, indexes) is then compared with the expected one: "schema_shape" names what is
+  // missing. Missing triggers and indexes are made again.
+  static Result<Store> open(const StoreOptions& options, const Clock& clock);
+  // Read commands: no lock, no migration, query_only. Error: not_found when there is no store yet.
+  static Result<Database> open_read_only(const std::string& path);
+
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  Database& db();  // the one writer connection
+  EventLog& log();
+  const std::string& path() const;
+  const std::string& origin() const;
+
+ private:
+  struct State;
+  explicit Store(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace clawmark

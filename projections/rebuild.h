@@ -1,0 +1,49 @@
+#pragma once
+// Folding the log again into a new generation beside the live one, and comparing.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/sqlite.h"
+#include "log/event_log.h"
+#include "projections/projection.h"
+
+namespace clawmark {
+
+struct ProjectionDigest {
+  std::string name;
+  int generation = 0;
+  Seq position;
+  Hash256 digest;
+};
+
+// Makes tables, views and cursors of the first generation where missing. Called at each start.
+Status ensure_projections(Database& db, std::span<Projection* const> projections);
+Result<int> live_generation(Database& db, std::string_view projection);
+// One step of a projection's fold: at most `limit` events after its cursor, in one transaction with the cursor.
+// Returns how many events were passed; 0: at the head.
+Result<std::size_t> fold_step(Database& db, Projection& projection, int generation,
+                              std::size_t limit, TimeMs now);
+// Builds generation live+1 to the head, swaps the views, drops the old one. Sweeps half-built generations first.
+using Progress = std::function<void(Seq at, Seq head)>;
+Result<ProjectionDigest> rebuild(Database& db, Projection& projection, TimeMs now,
+                                 const Progress& progress);
+Result<ProjectionDigest> live_digest(Database& db, const Projection& projection);
+
+struct VerifyReport {
+  LogCheck log;
+  struct Row {
+    std::string name;
+    bool equal = false;
+    std::string live, rebuilt;  // hex
+  };
+  std::vector<Row> projections;
+  std::vector<std::string> problems;
+  bool ok() const { return problems.empty(); }
+};
+// Log density, chain, hashes; cursors against the head; folds into a scratch generation and compares; index against rows.
+Result<VerifyReport> verify(Database& db, std::span<Projection* const> projections, TimeMs now);
+
+}  // namespace clawmark
