@@ -1,0 +1,98 @@
+// The plugin's settings: one table, from which the defaults, the checks and the manifest's
+// `configSchema` are made (a test compares the manifest with `configSchema()`).
+import os from "node:os";
+import path from "node:path";
+
+export const FACTS_PLACES = Object.freeze([
+  "prependSystemContext", "appendSystemContext", "prependContext", "appendContext",
+]);
+/** Recall changes from turn to turn, so the cached system prompt is not among its places. */
+export const RECALL_PLACES = Object.freeze(["prependContext", "appendContext"]);
+
+export const SETTINGS = Object.freeze({
+  socketPath: {
+    type: "string",
+    description: "Unix socket of the memory service. Default: CLAWMARK_SOCKET, else "
+      + "clawmark/clawmark.sock in the user's data folder.",
+  },
+  timeoutMs: {
+    type: "integer", minimum: 20, maximum: 1500, default: 300,
+    description: "The longest a turn may wait for memory, in milliseconds.",
+  },
+  toolTimeoutMs: {
+    type: "integer", minimum: 100, maximum: 120000, default: 15000,
+    description: "The longest a memory tool or command may take, in milliseconds.",
+  },
+  budgetChars: {
+    type: "integer", minimum: 0, maximum: 100000, default: 12000,
+    description: "The most characters that memory may add to one prompt. 0 adds nothing.",
+  },
+  factsPlacement: {
+    type: "string", enum: FACTS_PLACES, default: "appendSystemContext",
+    description: "Where facts go. The default keeps the prompt cache; see PLACEMENT.md.",
+  },
+  recallPlacement: {
+    type: "string", enum: RECALL_PLACES, default: "prependContext",
+    description: "Where recalled excerpts go: before or after the text of the newest message. "
+      + "Setting it also vouches for a host version on which Clawmark has not been tested.",
+  },
+  allowSessions: {
+    type: "array", items: { type: "string", maxLength: 200 }, maxItems: 50, default: [],
+    description: "Globs over session keys. Sub-agent, cron and heartbeat sessions get no memory "
+      + "unless one of these matches. Incognito sessions never do.",
+  },
+  denySessions: {
+    type: "array", items: { type: "string", maxLength: 200 }, maxItems: 50, default: [],
+    description: "Globs over session keys that get no memory. They win over allowSessions.",
+  },
+  memorySearch: {
+    type: "boolean", default: true,
+    description: "Add Clawmark's hits to the host's own memory_search.",
+  },
+});
+
+/** The manifest's JSON Schema. */
+export function configSchema() {
+  return { type: "object", additionalProperties: false, properties: SETTINGS };
+}
+
+/**
+ * Effective settings: the host's checked configuration over the defaults. A value that the host
+ * should have refused is replaced by its default rather than trusted.
+ */
+export function resolveConfig(pluginConfig, env = process.env) {
+  const given = pluginConfig && typeof pluginConfig === "object" ? pluginConfig : {};
+  const config = {};
+  for (const [name, rule] of Object.entries(SETTINGS)) {
+    config[name] = accepts(rule, given[name]) ? given[name] : rule.default;
+  }
+  config.socketPath = resolveSocketPath(config.socketPath, env);
+  config.recallPlacementIsSet = accepts(SETTINGS.recallPlacement, given.recallPlacement);
+  return Object.freeze(config);
+}
+
+function accepts(rule, value) {
+  if (value === undefined || value === null) return false;
+  if (rule.enum) return rule.enum.includes(value);
+  if (rule.type === "integer") {
+    return Number.isInteger(value) && value >= rule.minimum && value <= rule.maximum;
+  }
+  if (rule.type === "array") {
+    return Array.isArray(value) && value.length <= rule.maxItems
+      && value.every((item) => accepts(rule.items, item));
+  }
+  if (rule.type === "string") {
+    return typeof value === "string" && value.length <= (rule.maxLength ?? 4096);
+  }
+  return typeof value === rule.type;
+}
+
+function resolveSocketPath(configured, env) {
+  const home = env.HOME || os.homedir();
+  const named = configured?.trim() || env.CLAWMARK_SOCKET?.trim();
+  if (named) {
+    return named === "~" || named.startsWith("~/") ? path.join(home, named.slice(1)) : named;
+  }
+  const data = env.XDG_DATA_HOME?.trim() || path.join(home, ".local", "share");
+  return path.join(data, "clawmark", "clawmark.sock");
+}
