@@ -53,6 +53,16 @@ struct Entry {
   std::string reason;      // kReset
   std::string place;       // where the carrier keeps it: handed back to bodies()
   std::int64_t order = 0;  // within the session, as the carrier gives it
+
+  // Steps of `time`: 1, or 1000 where the carrier keeps whole seconds (LCM). The same message has
+  // floor(time / step) equal in both.
+  std::int64_t time_step_ms = 1;
+  // Hashes of the same message's text in the form that another carrier may hold (LCM: the text joined from
+  // the parts, the original of an externalised payload).
+  std::vector<Hash256> other_hashes;
+  // Set on a kOther entry: `entry_id` (may be empty) names a second copy of the message `alias_of` (its entry
+  // id, or place when it has none), which this carrier already gave.
+  std::string alias_of;
 };
 
 // One session in one carrier.
@@ -63,6 +73,9 @@ struct StreamInfo {
   bool live = true;        // false: archive
   bool deleted = false;    // deleted by the user at the host; its entries are read, marked, never recalled
   std::string deleted_evidence;  // "archive", "tombstone", "file", "lcm"
+  // Changes whenever the stream may give something new or otherwise; empty: unknown, read it. A stream whose
+  // tip equals that of its last read to the end may be passed over.
+  std::string tip;
 };
 
 // A saved place in a stream. `position` and `anchor` are the adapter's own notation (JSON text), opaque elsewhere.
