@@ -1,0 +1,109 @@
+#include "tests/support/transcript_writer.h"
+
+#include <filesystem>
+
+#include "base/json.h"
+#include "tests/support/fixtures.h"
+
+namespace clawmark::support {
+namespace fs = std::filesystem;
+
+std::string transcript_text(const Conversation& conversation, Era era) {
+  std::string out = header_json(conversation, era) + "\n";
+  for (const auto& item : conversation.items) out += item_json(conversation, item, era) + "\n";
+  return out;
+}
+
+TranscriptWriter::TranscriptWriter(std::string state_dir, std::string agent, Era era)
+    : agent_folder_(std::move(state_dir) + "/agents/" + agent),
+      folder_(agent_folder_ + "/sessions"),
+      era_(era) {
+  fs::create_directories(folder_);
+}
+
+std::string TranscriptWriter::path(const std::string& session_id) const {
+  return folder_ + "/" + session_id + ".jsonl";
+}
+
+std::string TranscriptWriter::write(const Conversation& conversation) {
+  write_text(path(conversation.session_id), transcript_text(conversation, era_));
+  live_[conversation.session_id] = conversation;
+  write_index();
+  return path(conversation.session_id);
+}
+
+void TranscriptWriter::append(const Conversation& conversation, std::size_t first) {
+  std::string lines;
+  for (std::size_t i = first; i < conversation.items.size(); ++i) {
+    lines += item_json(conversation, conversation.items[i], era_) + "\n";
+  }
+  append_text(path(conversation.session_id), lines);
+  live_[conversation.session_id] = conversation;
+}
+
+void TranscriptWriter::append_raw(const std::string& session_id, std::string_view bytes) {
+  append_text(path(session_id), bytes);
+}
+
+void TranscriptWriter::rewrite(const Conversation& conversation) {
+  const std::string target = path(conversation.session_id);
+  write_text(target + ".tmp", transcript_text(conversation, era_));
+  fs::rename(target + ".tmp", target);
+  live_[conversation.session_id] = conversation;
+}
+
+std::string TranscriptWriter::reset(const std::string& session_id, std::int64_t ms) {
+  const std::string target = path(session_id) + ".reset." + file_stamp(ms);
+  fs::rename(path(session_id), target);
+  live_.erase(session_id);
+  write_index();
+  return target;
+}
+
+std::string TranscriptWriter::remove(const std::string& session_id, std::int64_t ms) {
+  const std::string target = path(session_id) + ".deleted." + file_stamp(ms);
+  fs::rename(path(session_id), target);
+  live_.erase(session_id);
+  write_index();
+  return target;
+}
+
+void TranscriptWriter::write_index() {
+  // One session per key, the newest: a key names its current session only.
+  json::object index;
+  std::map<std::string, std::int64_t> newest;
+  for (const auto& [id, talk] : live_) {
+    const std::int64_t at = talk.items.empty() ? talk.start_ms : talk.items.back().entry_ms;
+    if (newest.contains(talk.session_key) && newest[talk.session_key] > at) continue;
+    newest[talk.session_key] = at;
+    json::object entry{{"sessionId", id},
+                       {"updatedAt", at},
+                       {"sessionStartedAt", talk.start_ms},
+                       {"sessionFile", path(id)},
+                       {"modelProvider", "example"},
+                       {"model", "example-1"}};
+    if (!talk.chat_type.empty()) entry["chatType"] = talk.chat_type;
+    if (!talk.channel.empty()) entry["channel"] = talk.channel;
+    index[talk.session_key] = std::move(entry);
+  }
+  write_text(folder_ + "/sessions.json.tmp", to_text(index));
+  fs::rename(folder_ + "/sessions.json.tmp", folder_ + "/sessions.json");
+}
+
+void TranscriptWriter::migrate(AgentDbWriter& database, std::int64_t ms) {
+  const std::string archive = agent_folder_ + "/session-sqlite-import-archive/";
+  fs::create_directories(archive);
+  for (const auto& [id, talk] : live_) {
+    database.write(talk, Era::kFiles3);
+    std::string name = talk.session_key;
+    for (char& c : name) {
+      if (c == ':') c = '_';
+    }
+    fs::rename(path(id), archive + name + "." + id + ".jsonl.imported-" + std::to_string(ms++));
+  }
+  fs::rename(folder_ + "/sessions.json",
+             archive + "legacy-store.sessions.json.imported-" + std::to_string(ms));
+  live_.clear();
+}
+
+}  // namespace clawmark::support
