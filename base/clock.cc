@@ -82,8 +82,8 @@ std::string format_iso(TimeMs time) {
   const auto t = split(date::local_time<Millis>(Millis(time.value)), 0);
   const auto ms = ((time.value % 1000) + 1000) % 1000;
   char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.year, t.month, t.day,
-                t.hour, t.minute, t.second, static_cast<int>(ms));
+  std::snprintf(buffer, sizeof buffer, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", t.year, t.month,
+                t.day, t.hour, t.minute, t.second, static_cast<int>(ms));
   return buffer;
 }
 
@@ -118,7 +118,8 @@ std::optional<TimeMs> parse_iso(std::string_view text) {
                                  date::day(static_cast<unsigned>(day))};
   if (!ymd.ok()) return std::nullopt;
   const std::int64_t days = date::sys_days(ymd).time_since_epoch().count();
-  return TimeMs{days * kDayMs + (hour * 60 + minute - *offset) * kMinuteMs + second * kSecondMs + ms};
+  return TimeMs{days * kDayMs + (hour * 60 + minute - *offset) * kMinuteMs + second * kSecondMs +
+                ms};
 }
 
 LocalTime to_local(TimeMs time, std::string_view zone) {
@@ -142,7 +143,8 @@ std::string format_local(TimeMs time, std::string_view zone) {
   const int offset = t.offset_minutes < 0 ? -t.offset_minutes : t.offset_minutes;
   char buffer[96];
   std::snprintf(buffer, sizeof buffer, "%04d-%02d-%02d %02d:%02d %c%02d:%02d", t.year, t.month,
-                t.day, t.hour, t.minute, t.offset_minutes < 0 ? '-' : '+', offset / 60, offset % 60);
+                t.day, t.hour, t.minute, t.offset_minutes < 0 ? '-' : '+', offset / 60,
+                offset % 60);
   return buffer;
 }
 
@@ -158,6 +160,8 @@ std::optional<TimeMs> from_local(int year, int month, int day, int hour, int min
   return TimeMs{std::chrono::duration_cast<Millis>(sys.time_since_epoch()).count()};
 }
 
-bool is_known_zone(std::string_view zone) { return find_zone(zone) != nullptr; }
+bool is_known_zone(std::string_view zone) {
+  return find_zone(zone) != nullptr;
+}
 
 }  // namespace clawmark

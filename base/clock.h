@@ -1,5 +1,6 @@
 #pragma once
-// Time enters only here: the rest of the tree takes a Clock (a test walks the sources for other reads).
+// Time enters only here: the rest of the tree takes a Clock (a test walks the sources for other
+// reads).
 
 #include <atomic>
 #include <compare>
@@ -24,7 +25,7 @@ constexpr std::int64_t kDayMs = 24 * kHourMs;
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual TimeMs now() const = 0;           // wall clock, UTC; may jump
+  virtual TimeMs now() const = 0;              // wall clock, UTC; may jump
   virtual std::int64_t steady_ms() const = 0;  // never goes back; only differences mean anything
 };
 
@@ -40,7 +41,10 @@ class ManualClock final : public Clock {
   explicit ManualClock(TimeMs start = {1'795'000'000'000}) : now_(start.value) {}
   TimeMs now() const override { return {now_.load()}; }
   std::int64_t steady_ms() const override { return steady_.load(); }
-  void advance(std::int64_t ms) { now_ += ms; steady_ += ms; }
+  void advance(std::int64_t ms) {
+    now_ += ms;
+    steady_ += ms;
+  }
   void set(TimeMs to) { now_ = to.value; }  // a jump: the steady clock does not follow
 
  private:
@@ -50,13 +54,15 @@ class ManualClock final : public Clock {
 
 // "2026-11-29T19:17:24.316Z"
 std::string format_iso(TimeMs time);
-// ISO 8601 with 'T' or a blank, optional fraction, optional Z or ±HH[:MM]; without a zone it is UTC.
+// ISO 8601 with 'T' or a blank, optional fraction, optional Z or ±HH[:MM]; without a zone it is
+// UTC.
 std::optional<TimeMs> parse_iso(std::string_view text);
 // Date of a time in an IANA zone, "2026-01-06"; unknown zone: UTC.
 std::string format_date(TimeMs time, std::string_view zone);
 // "2026-01-06 08:30 +09:00" in an IANA zone; unknown zone: UTC.
 std::string format_local(TimeMs time, std::string_view zone);
-// Local wall time (days since epoch of the local date, minutes of the day) to UTC; nullopt: unknown zone.
+// Local wall time (days since epoch of the local date, minutes of the day) to UTC; nullopt: unknown
+// zone.
 std::optional<TimeMs> from_local(int year, int month, int day, int hour, int minute,
                                  std::string_view zone);
 struct LocalTime {

@@ -20,13 +20,13 @@ Error file_error(std::string_view doing, const std::string& path) {
   const int code = errno;
   const bool retriable = code == ENOSPC || code == EDQUOT || code == EIO || code == EINTR ||
                          code == EMFILE || code == ENFILE;
-  const ErrorKind kind = code == ENOENT     ? ErrorKind::kNotFound
-                         : retriable ? ErrorKind::kRetriable
-                                            : ErrorKind::kFatal;
-  const char* reason = code == ENOENT                      ? "missing"
-                       : code == ENOSPC || code == EDQUOT  ? "full"
-                       : code == EACCES || code == EPERM   ? "permission"
-                                                           : "io";
+  const ErrorKind kind = code == ENOENT ? ErrorKind::kNotFound
+                         : retriable    ? ErrorKind::kRetriable
+                                        : ErrorKind::kFatal;
+  const char* reason = code == ENOENT                     ? "missing"
+                       : code == ENOSPC || code == EDQUOT ? "full"
+                       : code == EACCES || code == EPERM  ? "permission"
+                                                          : "io";
   return make_error(kind, "file", reason,
                     std::string(doing) + " " + path + ": " + std::strerror(code));
 }
@@ -60,17 +60,16 @@ Fd::~Fd() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-int Fd::release() { return std::exchange(fd_, -1); }
+int Fd::release() {
+  return std::exchange(fd_, -1);
+}
 
 std::optional<FileInfo> stat_file(const std::string& path) {
-  struct stat s {};
+  struct stat s{};
   if (::stat(path.c_str(), &s) != 0) return std::nullopt;
-  return FileInfo{s.st_dev,
-                  s.st_ino,
-                  s.st_size,
-                  s.st_mtim.tv_sec * 1000 + s.st_mtim.tv_nsec / 1'000'000,
-                  s.st_uid,
-                  S_ISDIR(s.st_mode),
+  return FileInfo{s.st_dev,          s.st_ino,
+                  s.st_size,         s.st_mtim.tv_sec * 1000 + s.st_mtim.tv_nsec / 1'000'000,
+                  s.st_uid,          S_ISDIR(s.st_mode),
                   S_ISREG(s.st_mode)};
 }
 
@@ -168,18 +167,27 @@ std::string base_name(std::string_view path) {
 }
 
 std::string unsafe_filesystem(const std::string& path) {
-  struct statfs s {};
+  struct statfs s{};
   if (::statfs(path.c_str(), &s) != 0) return {};
   switch (static_cast<std::uint32_t>(s.f_type)) {
-    case 0x6969: return "nfs";
-    case 0x517B: return "smb";
-    case 0xFF534D42: return "cifs";
-    case 0xFE534D42: return "smb2";
-    case 0x01021997: return "9p";
-    case 0x65735546: return "fuse";
-    case 0x6a656a63: return "virtiofs";
-    case 0x5346414F: return "afs";
-    default: return {};
+    case 0x6969:
+      return "nfs";
+    case 0x517B:
+      return "smb";
+    case 0xFF534D42:
+      return "cifs";
+    case 0xFE534D42:
+      return "smb2";
+    case 0x01021997:
+      return "9p";
+    case 0x65735546:
+      return "fuse";
+    case 0x6a656a63:
+      return "virtiofs";
+    case 0x5346414F:
+      return "afs";
+    default:
+      return {};
   }
 }
 

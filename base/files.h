@@ -31,7 +31,7 @@ class Fd {
 
 struct FileInfo {
   std::uint64_t device = 0, inode = 0;
-  std::int64_t size = 0;       // bytes
+  std::int64_t size = 0;  // bytes
   std::int64_t mtime_ms = 0;
   uid_t owner = 0;
   bool is_directory = false;
@@ -47,14 +47,14 @@ Status make_private_dir(const std::string& path);
 // Names in a folder, sorted by bytes; empty when it cannot be read.
 std::vector<std::string> list_dir(const std::string& path);
 
-std::string home_dir();                            // $HOME, else the password database
-std::string expand_home(std::string_view path);    // "~" and "~/x"
-std::string data_dir();                            // $XDG_DATA_HOME/clawmark or ~/.local/share/clawmark
+std::string home_dir();                          // $HOME, else the password database
+std::string expand_home(std::string_view path);  // "~" and "~/x"
+std::string data_dir();  // $XDG_DATA_HOME/clawmark or ~/.local/share/clawmark
 std::string join_path(std::string_view a, std::string_view b);
 std::string dir_name(std::string_view path);
 std::string base_name(std::string_view path);
-// Type of the file system that holds `path` when it is one on which WAL is unsafe ("nfs", "smb", "9p",
-// "virtiofs", "fuse", …); empty for local ones.
+// Type of the file system that holds `path` when it is one on which WAL is unsafe ("nfs", "smb",
+// "9p", "virtiofs", "fuse", …); empty for local ones.
 std::string unsafe_filesystem(const std::string& path);
 
 // An advisory lock (flock) on a file, held for life; its content says who holds it.

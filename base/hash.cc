@@ -49,7 +49,9 @@ std::string to_hex(std::span<const std::uint8_t> bytes) {
   return out;
 }
 
-std::string to_hex(const Hash256& hash) { return to_hex(hash.span()); }
+std::string to_hex(const Hash256& hash) {
+  return to_hex(hash.span());
+}
 
 std::optional<Hash256> hash_from_hex(std::string_view hex) {
   if (hex.size() != 64) return std::nullopt;

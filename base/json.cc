@@ -24,7 +24,9 @@ json::parse_options base_options() {
 
 }  // namespace
 
-Result<json::value> parse_json(std::string_view text) { return parse(text, base_options()); }
+Result<json::value> parse_json(std::string_view text) {
+  return parse(text, base_options());
+}
 
 Result<json::value> parse_json_relaxed(std::string_view text) {
   auto options = base_options();
@@ -33,8 +35,12 @@ Result<json::value> parse_json_relaxed(std::string_view text) {
   return parse(text, options);
 }
 
-std::string to_text(const json::value& value) { return json::serialize(value); }
-std::string to_text(const json::object& value) { return json::serialize(value); }
+std::string to_text(const json::value& value) {
+  return json::serialize(value);
+}
+std::string to_text(const json::object& value) {
+  return json::serialize(value);
+}
 
 const json::value* find(const json::object& object, std::string_view key) {
   return object.if_contains(json::string_view(key.data(), key.size()));
@@ -98,6 +104,8 @@ bool get_bool(const json::object& object, std::string_view key, bool fallback) {
   return value != nullptr && value->is_bool() ? value->get_bool() : fallback;
 }
 
-std::string_view view(const json::string& text) { return {text.data(), text.size()}; }
+std::string_view view(const json::string& text) {
+  return {text.data(), text.size()};
+}
 
 }  // namespace clawmark

@@ -1,5 +1,6 @@
 #pragma once
-// Tolerant reading of Boost.JSON values: a missing or mistyped member is the fallback, never a throw.
+// Tolerant reading of Boost.JSON values: a missing or mistyped member is the fallback, never a
+// throw.
 
 #include <boost/json.hpp>
 #include <cstdint>

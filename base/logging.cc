@@ -13,7 +13,9 @@ std::atomic<LogLevel> g_level{LogLevel::kNotice};
 
 }  // namespace
 
-void set_log_level(LogLevel level) { g_level = level; }
+void set_log_level(LogLevel level) {
+  g_level = level;
+}
 
 void log_line(LogLevel level, std::string_view component, std::string_view message) {
   if (level > g_level.load()) return;

@@ -38,7 +38,7 @@ struct Ok {};
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit
 
   bool ok() const { return state_.index() == 0; }
@@ -68,11 +68,11 @@ inline Error make_error(ErrorKind kind, std::string stage, std::string reason,
 }  // namespace clawmark
 
 // CLAWMARK_TRY(status_expr);  returns the error of a Result from the enclosing function.
-#define CLAWMARK_TRY(expr)                                             \
-  do {                                                                 \
-    if (auto try_result = (expr); !try_result.ok()) {                  \
-      return std::move(try_result).error();                            \
-    }                                                                  \
+#define CLAWMARK_TRY(expr)                            \
+  do {                                                \
+    if (auto try_result = (expr); !try_result.ok()) { \
+      return std::move(try_result).error();           \
+    }                                                 \
   } while (false)
 
 #define CLAWMARK_CONCAT_INNER(a, b) a##b

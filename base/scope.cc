@@ -37,20 +37,27 @@ bool is_incognito(const std::vector<std::string_view>& parts) {
 
 std::string_view to_string(Lane lane) {
   switch (lane) {
-    case Lane::kDirect: return "direct";
-    case Lane::kGroup: return "group";
-    case Lane::kCron: return "cron";
-    case Lane::kSubagent: return "subagent";
-    case Lane::kHeartbeat: return "heartbeat";
-    case Lane::kHook: return "hook";
-    case Lane::kUnknown: return "unknown";
+    case Lane::kDirect:
+      return "direct";
+    case Lane::kGroup:
+      return "group";
+    case Lane::kCron:
+      return "cron";
+    case Lane::kSubagent:
+      return "subagent";
+    case Lane::kHeartbeat:
+      return "heartbeat";
+    case Lane::kHook:
+      return "hook";
+    case Lane::kUnknown:
+      return "unknown";
   }
   return "unknown";
 }
 
 Lane lane_from(std::string_view name) {
-  for (const Lane lane : {Lane::kDirect, Lane::kGroup, Lane::kCron, Lane::kSubagent,
-                          Lane::kHeartbeat, Lane::kHook}) {
+  for (const Lane lane :
+       {Lane::kDirect, Lane::kGroup, Lane::kCron, Lane::kSubagent, Lane::kHeartbeat, Lane::kHook}) {
     if (name == to_string(lane)) return lane;
   }
   return Lane::kUnknown;

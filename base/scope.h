@@ -22,7 +22,7 @@ struct Scope {
 };
 
 struct SessionKey {
-  std::string agent;    // empty when the key has another shape
+  std::string agent;  // empty when the key has another shape
   Lane lane = Lane::kUnknown;
   std::string channel;  // "telegram"; empty for main, dashboard, cron, …
   std::string peer;     // id of the person or group; may hold ':' parts (threads)
@@ -31,9 +31,10 @@ struct SessionKey {
   bool owner_surface = false;
 };
 
-// Shapes (reference: OpenClaw 2026.9, LCM): agent:A:main, agent:A:dashboard:ID, agent:A:CH:direct|dm:ID[:…],
-// agent:A:CH:group|channel:ID[:thread:ID], agent:A:cron:JOB[:run:N], agent:A:subagent:ID, agent:A:heartbeat,
-// agent:A:hook:…, agent:A:NAME (opened by API or command line: direct, no person of its own). Any agent id.
+// Shapes (reference: OpenClaw 2026.9, LCM): agent:A:main, agent:A:dashboard:ID,
+// agent:A:CH:direct|dm:ID[:…], agent:A:CH:group|channel:ID[:thread:ID], agent:A:cron:JOB[:run:N],
+// agent:A:subagent:ID, agent:A:heartbeat, agent:A:hook:…, agent:A:NAME (opened by API or command
+// line: direct, no person of its own). Any agent id.
 SessionKey parse_session_key(std::string_view key);
 
 // A person's id across one channel: "telegram:101"; empty when sender is "", "unknown", "null", ….

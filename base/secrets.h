@@ -1,6 +1,7 @@
 #pragma once
-// Recognises secrets in text and puts placeholders in their place, so that the sentence stays useful:
-// "export DEPLOY_TOKEN=[secret:token]". Applied before anything is stored, indexed, sent or logged.
+// Recognises secrets in text and puts placeholders in their place, so that the sentence stays
+// useful: "export DEPLOY_TOKEN=[secret:token]". Applied before anything is stored, indexed, sent or
+// logged.
 
 #include <cstddef>
 #include <string>
@@ -8,9 +9,10 @@
 
 namespace clawmark {
 
-// Kinds: key and token prefixes of known vendors, assignments of secret-named variables, passwords in words
-// ("the db password is …"), credentials in URLs, Authorization headers, PEM private keys, JWTs, card numbers
-// (Luhn). Idempotent. Counts ("my token budget is 3000") stay.
+// Kinds: key and token prefixes of known vendors, assignments of secret-named variables, passwords
+// in words
+// ("the db password is …"), credentials in URLs, Authorization headers, PEM private keys, JWTs,
+// card numbers (Luhn). Idempotent. Counts ("my token budget is 3000") stay.
 std::string redact_secrets(std::string_view text);
 // The same; `found` grows by the number of secrets replaced.
 std::string redact_secrets(std::string_view text, std::size_t& found);

@@ -11,22 +11,38 @@ namespace {
 
 std::pair<ErrorKind, const char*> classify(int code) {
   switch (code & 0xFF) {
-    case SQLITE_BUSY: return {ErrorKind::kRetriable, "busy"};
-    case SQLITE_LOCKED: return {ErrorKind::kRetriable, "locked"};
-    case SQLITE_IOERR: return {ErrorKind::kRetriable, "ioerr"};
-    case SQLITE_FULL: return {ErrorKind::kRetriable, "full"};
-    case SQLITE_CANTOPEN: return {ErrorKind::kRetriable, "cantopen"};
-    case SQLITE_INTERRUPT: return {ErrorKind::kRetriable, "interrupt"};
-    case SQLITE_NOMEM: return {ErrorKind::kRetriable, "nomem"};
-    case SQLITE_CORRUPT: return {ErrorKind::kFatal, "corrupt"};
-    case SQLITE_NOTADB: return {ErrorKind::kFatal, "notadb"};
-    case SQLITE_READONLY: return {ErrorKind::kFatal, "readonly"};
-    case SQLITE_PERM: return {ErrorKind::kFatal, "perm"};
-    case SQLITE_AUTH: return {ErrorKind::kFatal, "auth"};
-    case SQLITE_CONSTRAINT: return {ErrorKind::kConflict, "constraint"};
-    case SQLITE_TOOBIG: return {ErrorKind::kInvalid, "toobig"};
-    case SQLITE_MISUSE: return {ErrorKind::kFatal, "misuse"};
-    default: return {ErrorKind::kFatal, "error"};
+    case SQLITE_BUSY:
+      return {ErrorKind::kRetriable, "busy"};
+    case SQLITE_LOCKED:
+      return {ErrorKind::kRetriable, "locked"};
+    case SQLITE_IOERR:
+      return {ErrorKind::kRetriable, "ioerr"};
+    case SQLITE_FULL:
+      return {ErrorKind::kRetriable, "full"};
+    case SQLITE_CANTOPEN:
+      return {ErrorKind::kRetriable, "cantopen"};
+    case SQLITE_INTERRUPT:
+      return {ErrorKind::kRetriable, "interrupt"};
+    case SQLITE_NOMEM:
+      return {ErrorKind::kRetriable, "nomem"};
+    case SQLITE_CORRUPT:
+      return {ErrorKind::kFatal, "corrupt"};
+    case SQLITE_NOTADB:
+      return {ErrorKind::kFatal, "notadb"};
+    case SQLITE_READONLY:
+      return {ErrorKind::kFatal, "readonly"};
+    case SQLITE_PERM:
+      return {ErrorKind::kFatal, "perm"};
+    case SQLITE_AUTH:
+      return {ErrorKind::kFatal, "auth"};
+    case SQLITE_CONSTRAINT:
+      return {ErrorKind::kConflict, "constraint"};
+    case SQLITE_TOOBIG:
+      return {ErrorKind::kInvalid, "toobig"};
+    case SQLITE_MISUSE:
+      return {ErrorKind::kFatal, "misuse"};
+    default:
+      return {ErrorKind::kFatal, "error"};
   }
 }
 
@@ -64,11 +80,18 @@ const char* pragmas(OpenMode mode) {
     case OpenMode::kReadOnly:
       return "PRAGMA query_only=ON; PRAGMA busy_timeout=5000; PRAGMA trusted_schema=OFF;"
              "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32768;";
+    case OpenMode::kImmutable:
+      return "PRAGMA query_only=ON; PRAGMA trusted_schema=OFF;";
     case OpenMode::kForeignReadOnly:
       return "PRAGMA busy_timeout=250; PRAGMA query_only=ON; PRAGMA mmap_size=0;"
              "PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON;";
   }
   return "";
+}
+
+const char* uri_query(OpenMode mode) {
+  if (mode == OpenMode::kReadWriteCreate) return "";
+  return mode == OpenMode::kImmutable ? "?mode=ro&immutable=1" : "?mode=ro";
 }
 
 }  // namespace
@@ -89,11 +112,19 @@ Statement& Statement::operator=(Statement&& other) noexcept {
   return *this;
 }
 
-Statement::~Statement() { sqlite3_finalize(handle_); }
+Statement::~Statement() {
+  sqlite3_finalize(handle_);
+}
 
-void Statement::bind(int index, std::int64_t value) { sqlite3_bind_int64(handle_, index, value); }
-void Statement::bind(int index, double value) { sqlite3_bind_double(handle_, index, value); }
-void Statement::bind(int index, std::nullptr_t) { sqlite3_bind_null(handle_, index); }
+void Statement::bind(int index, std::int64_t value) {
+  sqlite3_bind_int64(handle_, index, value);
+}
+void Statement::bind(int index, double value) {
+  sqlite3_bind_double(handle_, index, value);
+}
+void Statement::bind(int index, std::nullptr_t) {
+  sqlite3_bind_null(handle_, index);
+}
 
 void Statement::bind(int index, std::string_view text) {
   // An empty view may hold a null pointer, which SQLite would take for NULL.
@@ -132,11 +163,21 @@ void Statement::reset() {
   sqlite3_clear_bindings(handle_);
 }
 
-bool Statement::is_null(int c) const { return sqlite3_column_type(handle_, c) == SQLITE_NULL; }
-bool Statement::is_text(int c) const { return sqlite3_column_type(handle_, c) == SQLITE_TEXT; }
-bool Statement::is_integer(int c) const { return sqlite3_column_type(handle_, c) == SQLITE_INTEGER; }
-std::int64_t Statement::integer(int c) const { return sqlite3_column_int64(handle_, c); }
-double Statement::real(int c) const { return sqlite3_column_double(handle_, c); }
+bool Statement::is_null(int c) const {
+  return sqlite3_column_type(handle_, c) == SQLITE_NULL;
+}
+bool Statement::is_text(int c) const {
+  return sqlite3_column_type(handle_, c) == SQLITE_TEXT;
+}
+bool Statement::is_integer(int c) const {
+  return sqlite3_column_type(handle_, c) == SQLITE_INTEGER;
+}
+std::int64_t Statement::integer(int c) const {
+  return sqlite3_column_int64(handle_, c);
+}
+double Statement::real(int c) const {
+  return sqlite3_column_double(handle_, c);
+}
 
 std::string_view Statement::text(int c) const {
   const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(handle_, c));
@@ -182,8 +223,7 @@ Result<Database> Database::open(const std::string& path, OpenMode mode) {
   }
   auto state = std::make_unique<State>();
   state->path = path;
-  const std::string uri =
-      file_uri(path, mode == OpenMode::kReadWriteCreate ? "" : "?mode=ro");
+  const std::string uri = file_uri(path, uri_query(mode));
   const int code = sqlite3_open_v2(uri.c_str(), &state->handle, open_flags(mode), nullptr);
   if (code != SQLITE_OK) {
     return sqlite_error(code, "open " + path,
@@ -233,11 +273,21 @@ Result<Statement*> Database::cached(std::string_view sql) {
   return &state_->statements.emplace(std::string(sql), std::move(statement)).first->second;
 }
 
-std::int64_t Database::changes() const { return sqlite3_changes64(handle()); }
-std::int64_t Database::last_insert_rowid() const { return sqlite3_last_insert_rowid(handle()); }
-bool Database::in_transaction() const { return sqlite3_get_autocommit(handle()) == 0; }
-sqlite3* Database::handle() const { return state_->handle; }
-const std::string& Database::path() const { return state_->path; }
+std::int64_t Database::changes() const {
+  return sqlite3_changes64(handle());
+}
+std::int64_t Database::last_insert_rowid() const {
+  return sqlite3_last_insert_rowid(handle());
+}
+bool Database::in_transaction() const {
+  return sqlite3_get_autocommit(handle()) == 0;
+}
+sqlite3* Database::handle() const {
+  return state_->handle;
+}
+const std::string& Database::path() const {
+  return state_->path;
+}
 
 void Database::set_progress(std::function<bool()> stop) {
   state_->stop = std::move(stop);

@@ -1,7 +1,8 @@
 #pragma once
 // SQLite handles with owners. Errors are values; a destructor rolls back or finalizes.
-// Error mapping: BUSY, LOCKED, IOERR, FULL, CANTOPEN → retriable; CORRUPT, NOTADB, SCHEMA misuse → fatal;
-// CONSTRAINT → conflict. stage is "sqlite"; reason the code's name in lower case without "SQLITE_".
+// Error mapping: BUSY, LOCKED, IOERR, FULL, CANTOPEN → retriable; CORRUPT, NOTADB, SCHEMA misuse →
+// fatal; CONSTRAINT → conflict. stage is "sqlite"; reason the code's name in lower case without
+// "SQLITE_".
 
 #include <cstddef>
 #include <cstdint>
@@ -82,6 +83,7 @@ class Statement {
 enum class OpenMode {
   kReadWriteCreate,  // ours: WAL, foreign keys, secure_delete, busy_timeout 5 s, file mode 0600
   kReadOnly,         // ours, for readers beside the daemon: query_only, busy_timeout 5 s
+  kImmutable,        // a closed file of ours, looked at without making side files; ignores a -wal
   kForeignReadOnly,  // the host's: mode=ro, query_only, mmap off, busy_timeout 250 ms, nothing else
 };
 
@@ -107,7 +109,7 @@ class Database {
   template <class... Args>
   Status run(std::string_view sql, const Args&... args);
 
-  std::int64_t changes() const;          // rows of the last statement
+  std::int64_t changes() const;  // rows of the last statement
   std::int64_t last_insert_rowid() const;
   bool in_transaction() const;
   sqlite3* handle() const;

@@ -27,10 +27,10 @@ std::string_view prefix_code_points(std::string_view text, std::size_t count_max
 std::string_view suffix_bytes(std::string_view text, std::size_t bytes_max);
 
 bool is_space(char32_t c);
-std::string_view trim(std::string_view text);         // ASCII white space only
-std::string collapse_space(std::string_view text);    // runs of white space to one blank, trimmed
+std::string_view trim(std::string_view text);       // ASCII white space only
+std::string collapse_space(std::string_view text);  // runs of white space to one blank, trimmed
 std::string lower_ascii(std::string_view text);
-std::string fold_case(std::string_view text);         // NFKC case folding (ICU)
+std::string fold_case(std::string_view text);                         // NFKC case folding (ICU)
 bool starts_with_ci(std::string_view text, std::string_view prefix);  // ASCII case
 
 // Shell-style glob over the whole string: '*' any run, '?' one byte. Linear time.

@@ -15,8 +15,7 @@ Error corrupt(const char* detail) {
 
 std::string zstd_compress(std::string_view text, int level) {
   std::string out(ZSTD_compressBound(text.size()), '\0');
-  const std::size_t size =
-      ZSTD_compress(out.data(), out.size(), text.data(), text.size(), level);
+  const std::size_t size = ZSTD_compress(out.data(), out.size(), text.data(), text.size(), level);
   out.resize(ZSTD_isError(size) ? 0 : size);
   return out;
 }
@@ -40,7 +39,9 @@ Result<std::string> zstd_decompress(std::span<const std::uint8_t> frame, std::si
 }
 
 ZstdReader::ZstdReader() : stream_(ZSTD_createDStream()) {}
-ZstdReader::~ZstdReader() { ZSTD_freeDStream(static_cast<ZSTD_DStream*>(stream_)); }
+ZstdReader::~ZstdReader() {
+  ZSTD_freeDStream(static_cast<ZSTD_DStream*>(stream_));
+}
 
 Status ZstdReader::feed(std::string_view input,
                         const std::function<Status(std::string_view)>& sink) {

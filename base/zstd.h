@@ -13,7 +13,8 @@
 namespace clawmark {
 
 std::string zstd_compress(std::string_view text, int level = 3);
-// Error: fatal, stage "zstd", reason "corrupt" or "too_big" (more than bytes_max after decompression).
+// Error: fatal, stage "zstd", reason "corrupt" or "too_big" (more than bytes_max after
+// decompression).
 Result<std::string> zstd_decompress(std::span<const std::uint8_t> frame, std::size_t bytes_max);
 
 // Decompresses a stream of frames piece by piece; feed() hands each output piece to `sink`.

@@ -1,6 +1,6 @@
 #pragma once
-// Where message text is found: the vault, else the source by entry id, else gone. The hash in the event proves
-// that it is what was seen.
+// Where message text is found: the vault, else the source by entry id, else gone. The hash in the
+// event proves that it is what was seen.
 
 #include <cstdint>
 #include <functional>
@@ -26,14 +26,15 @@ struct Locator {
 };
 
 struct BodyRequest {
-  Seq message;          // seq of its message.observed
+  Seq message;  // seq of its message.observed
   std::string agent;
   std::string entry_id;
-  Hash256 hash;         // of the raw text
+  Hash256 hash;  // of the raw text
   std::vector<Locator> locators;
 };
 
-// Implemented over sources/, wired in cmd/. Text for each request, nullopt where it cannot be given now.
+// Implemented over sources/, wired in cmd/. Text for each request, nullopt where it cannot be given
+// now.
 class BodyResolver {
  public:
   virtual ~BodyResolver() = default;

@@ -31,8 +31,8 @@ struct CursorState {
 // The row is made at position 0 by load() when it is not there.
 Result<CursorState> load_cursor(Database& db, const WorkerId& worker);
 Result<std::vector<CursorState>> list_cursors(Database& db);
-// Exactly one row must change, else conflict "lost_race": another writer is there; the worker must stop.
-// Refuses to go backwards or beyond the log's head (fatal).
+// Exactly one row must change, else conflict "lost_race": another writer is there; the worker must
+// stop. Refuses to go backwards or beyond the log's head (fatal).
 Status advance_cursor(Transaction& txn, const WorkerId& worker, Seq from, Seq to, TimeMs now);
 // Heartbeat and condition; does not touch the position.
 Status note_cursor(Database& db, const WorkerId& worker, const CursorState& condition);

@@ -1,6 +1,7 @@
 #pragma once
-// The one append-only table. Dense: max(seq) = count(*). chain = SHA-256(previous chain ‖ seq as 8 bytes,
-// big endian ‖ type ‖ payload_hash); it covers the payload's hash, so a redaction does not break it.
+// The one append-only table. Dense: max(seq) = count(*). chain = SHA-256(previous chain ‖ seq as 8
+// bytes, big endian ‖ type ‖ payload_hash), 32 zero bytes before the first event; it covers the
+// payload's hash, so a redaction does not break it.
 
 #include <cstddef>
 #include <functional>
@@ -27,41 +28,43 @@ struct LogCheck {
   std::int64_t events = 0;
   bool dense = true;
   bool chain_valid = true;
-  std::optional<Seq> first_bad;  // where chain or payload hash first differ
+  std::optional<Seq> first_bad;  // where density, chain or payload hash first differ
 };
 
-// Stateless but for the writer's memory of the last chain value; one writer at a time.
+// Keeps no state between calls (a rolled-back append leaves nothing behind); one writer at a time.
 class EventLog {
  public:
   // `origin` names this node (from table meta). The clock stamps recorded_ms.
   EventLog(const Clock& clock, std::string origin);
 
-  // Appends in order within the caller's transaction. Error: invalid for a payload over kPayloadBytesMax or an
-  // empty type, key or agent; then nothing of the batch is written.
+  // Appends in order within the caller's transaction. Error: invalid for a payload over
+  // kPayloadBytesMax, a batch over kEventBatchMax or an empty type, key or agent; then nothing of
+  // the batch is written.
   Result<Appended> append(Transaction& txn, std::span<const NewEvent> events);
   Result<Appended> append(Transaction& txn, const NewEvent& event);
 
   // Events with seq > after, ascending, at most `limit`; only those of `types` unless it is empty.
+  // Never skips an event that a later call with the last seq as `after` would have to return.
   static Result<std::vector<Event>> read(Database& db, Seq after, std::size_t limit,
                                          std::span<const std::string_view> types = {});
   static Result<std::optional<Event>> get(Database& db, Seq seq);
   static Result<std::optional<Seq>> find(Database& db, std::string_view dedupe_key);
   static Result<Seq> head(Database& db);
 
-  // Blanks a payload in place (hash and chain stay) and appends event.redacted {seq, reason}. Idempotent.
+  // Blanks a payload in place (hash and chain stay) and appends event.redacted {seq, reason}.
+  // Idempotent. Error: not_found.
   Status redact(Transaction& txn, Seq seq, std::string_view reason);
 
-  // Recomputes density, chain and payload hashes over the whole log.
+  // Recomputes density, chain and payload hashes over the whole log; a blanked payload needs its
+  // event.redacted.
   static Result<LogCheck> verify(Database& db);
-  static Status check_dense(Database& db);  // O(log n): max(seq) against the counter kept by trigger
+  // max(seq) = count(*) = the counter kept by trigger. Error: fatal, stage "log", reason
+  // "not_dense" or "cut_off" (rows are missing at the end).
+  static Status check_dense(Database& db);
 
  private:
-  Status append_one(Transaction& txn, const NewEvent& event, Appended& out);
-  Status load_tail(Database& db);
-  const Clock& clock_;
+  const Clock* clock_;
   std::string origin_;
-  Seq tail_seq_{-1};  // -1: not loaded
-  Hash256 tail_chain_;
 };
 
 }  // namespace clawmark

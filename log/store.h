@@ -1,8 +1,10 @@
 #pragma once
 // The store: one SQLite file, its lock, its migrations. One daemon per store.
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,23 +14,31 @@
 #include "base/result.h"
 #include "base/sqlite.h"
 #include "log/event_log.h"
+#include "schema/schema.h"
 
 namespace clawmark {
 
 struct StoreOptions {
-  std::string path;                    // "…/clawmark.db"
-  std::string holder = "clawmark";     // written into the lock file: "clawmarkd pid 4711 since …"
+  std::string path;                 // "…/clawmark.db"; a link is followed: the lock is the target's
+  std::string holder = "clawmark";  // written into the lock file: "clawmarkd pid 4711 since …"
+  // What this binary knows of the schema; tests give another list.
+  std::span<const Migration> schema = migrations();
+  // Type of a file system that cannot carry the store, else empty; tests give another probe.
+  std::function<std::string(const std::string&)> unsafe_filesystem = clawmark::unsafe_filesystem;
 };
 
 class Store {
  public:
-  // Folder 0700, files 0600, lock, file-system check, then schema: a newer file than this binary knows is refused
-  // without touching it (fatal "schema_newer", names the newest backup beside it); an older one is copied to
-  // `<path>.v<N>.bak` before the first statement and migrated, each migration in one transaction; the real shape
-  // (tables, columns, triggers, indexes) is then compared with the expected one: "schema_shape" names what is
-  // missing. Missing triggers and indexes are made again.
+  // Folder 0700 (when made here or the default one), files 0600, file-system check, lock, then
+  // schema: a newer file than this binary knows is refused without touching it (fatal
+  // "schema_newer", names the newest backup beside it); an older one is copied to `<path>.v<N>.bak`
+  // before the first statement and migrated, each migration in one transaction; the real shape
+  // (tables, columns, triggers, indexes) is then compared with the expected one: "schema_shape"
+  // names what is missing. Missing triggers and indexes are made again. Errors have stage "store",
+  // but for the lock (conflict, "lock", "held") and a log with holes (fatal, "log").
   static Result<Store> open(const StoreOptions& options, const Clock& clock);
-  // Read commands: no lock, no migration, query_only. Error: not_found when there is no store yet.
+  // Read commands: no lock, no migration, query_only. Error: not_found when there is no store yet;
+  // fatal "schema_newer" or "schema_older" when the file is not of this binary's version.
   static Result<Database> open_read_only(const std::string& path);
 
   Store(Store&&) noexcept;

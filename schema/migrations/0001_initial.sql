@@ -1,3 +1,8 @@
+CREATE TABLE schema_version(
+  version INTEGER PRIMARY KEY,
+  applied_at TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE meta(
   key TEXT PRIMARY KEY,
   value TEXT NOT NULL
@@ -31,6 +36,14 @@ CREATE TRIGGER events_no_replace BEFORE INSERT ON events
   BEGIN SELECT RAISE(ABORT, 'events: append-only (replace)'); END;
 CREATE TRIGGER events_no_delete BEFORE DELETE ON events
   BEGIN SELECT RAISE(ABORT, 'events: append-only (delete)'); END;
+-- How many rows were ever inserted: a tail that was cut off shows, though what is left is dense.
+CREATE TABLE log_counter(
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  events INTEGER NOT NULL
+) STRICT;
+INSERT INTO log_counter(id, events) VALUES (1, 0);
+CREATE TRIGGER events_count AFTER INSERT ON events
+  BEGIN UPDATE log_counter SET events = events + 1 WHERE id = 1; END;
 CREATE TRIGGER events_no_update BEFORE UPDATE ON events
   WHEN NOT (NEW.payload = '{"redacted":true}' AND NEW.redacted = 1 AND NEW.seq = OLD.seq
     AND NEW.origin = OLD.origin AND NEW.origin_seq = OLD.origin_seq AND NEW.type = OLD.type

@@ -1,0 +1,123 @@
+#include "log/body_store.h"
+
+#include <utility>
+
+#include "base/limits.h"
+#include "base/zstd.h"
+#include "log/event_log.h"
+
+namespace clawmark {
+namespace {
+
+// A body that the vault lacks, and where in the answer it belongs.
+struct Missing {
+  std::vector<std::size_t> places;
+  std::vector<BodyRequest> requests;
+};
+
+Result<std::optional<std::string>> from_vault(Database& db, const Hash256& hash) {
+  CLAWMARK_ASSIGN(auto* query, db.cached("SELECT bytes, frame FROM bodies WHERE hash = ?"));
+  CLAWMARK_ASSIGN(const bool found, query->with(hash).step());
+  std::optional<std::string> out;
+  if (found) {
+    auto text = zstd_decompress(query->blob(1), static_cast<std::size_t>(query->integer(0)));
+    // A damaged frame is as good as none: the source may still have the text.
+    if (text.ok() && sha256(*text) == hash) out = std::move(text).value();
+  }
+  query->reset();
+  return out;
+}
+
+Result<std::vector<Locator>> locators_of(Database& db, Seq message) {
+  CLAWMARK_ASSIGN(auto* query, db.cached("SELECT carrier, stream, place FROM locators"
+                                         " WHERE message = ? ORDER BY carrier, stream"));
+  query->with(message.value);
+  std::vector<Locator> out;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, query->step());
+    if (!row) break;
+    out.push_back({query->string(0), query->string(1), query->string(2)});
+  }
+  query->reset();
+  return out;
+}
+
+// What the log says of a message; nullopt when it is no message.observed or redacted.
+Result<std::optional<BodyRequest>> request_for(Database& db, Seq message) {
+  CLAWMARK_ASSIGN(auto* query, db.cached("SELECT agent, payload ->> '$.entry_id',"
+                                         " payload ->> '$.sha256' FROM events"
+                                         " WHERE seq = ? AND type = ? AND redacted = 0"));
+  CLAWMARK_ASSIGN(const bool found,
+                  query->with(message.value, event_type::kMessageObserved).step());
+  std::optional<BodyRequest> out;
+  if (found) {
+    if (const auto hash = hash_from_hex(query->text(2))) {
+      out = BodyRequest{message, query->string(0), query->string(1), *hash, {}};
+    }
+  }
+  query->reset();
+  return out;
+}
+
+}  // namespace
+
+BodyStore::BodyStore(Retention retention, BodyResolver* resolver)
+    : retention_(retention), resolver_(resolver) {}
+
+Status BodyStore::put(Transaction& txn, const Hash256& hash, std::string_view text) {
+  if (retention_ != Retention::kVerbatim) return Ok{};
+  CLAWMARK_ASSIGN(const auto there,
+                  txn.db().query_int("SELECT 1 FROM bodies WHERE hash = ?", hash));
+  if (there) return Ok{};
+  const std::string frame = zstd_compress(text);
+  return txn.db().run("INSERT INTO bodies(hash, bytes, frame) VALUES (?, ?, ?)", hash, text.size(),
+                      std::span(reinterpret_cast<const std::uint8_t*>(frame.data()), frame.size()));
+}
+
+Status BodyStore::put_locator(Transaction& txn, Seq message, const Locator& locator) {
+  return txn.db().run(
+      "INSERT INTO locators(message, carrier, stream, place) VALUES (?, ?, ?, ?)"
+      " ON CONFLICT(message, carrier, stream) DO UPDATE SET place = excluded.place",
+      message.value, locator.carrier, locator.stream, locator.place);
+}
+
+Result<std::vector<Body>> BodyStore::get(Database& db, std::span<const Seq> messages) {
+  std::vector<Body> out(messages.size());
+  Missing missing;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    CLAWMARK_ASSIGN(auto request, request_for(db, messages[i]));
+    if (!request) continue;
+    CLAWMARK_ASSIGN(auto text, from_vault(db, request->hash));
+    if (text) {
+      out[i] = {BodyState::kVault, *std::move(text)};
+    } else if (resolver_ != nullptr) {
+      CLAWMARK_ASSIGN(request->locators, locators_of(db, messages[i]));
+      missing.places.push_back(i);
+      missing.requests.push_back(*std::move(request));
+    }
+  }
+  if (missing.requests.empty()) return out;
+  if (db.in_transaction()) {
+    return make_error(ErrorKind::kFatal, "bodies", "in_transaction",
+                      "a source must not be asked while a transaction is open");
+  }
+  auto texts = resolver_->resolve(missing.requests);
+  texts.resize(missing.requests.size());
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    if (texts[k] && sha256(*texts[k]) == missing.requests[k].hash) {
+      out[missing.places[k]] = {BodyState::kSource, *std::move(texts[k])};
+    }
+  }
+  return out;
+}
+
+Result<Body> BodyStore::get_one(Database& db, Seq message) {
+  CLAWMARK_ASSIGN(auto bodies, get(db, std::span(&message, 1)));
+  return std::move(bodies.front());
+}
+
+Status BodyStore::drop(Transaction& txn, const Hash256& hash) {
+  return txn.db().run("DELETE FROM bodies WHERE hash = ?", hash);
+}
+
+}  // namespace clawmark

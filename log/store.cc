@@ -1,0 +1,166 @@
+#include "log/store.h"
+
+#include <openssl/rand.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+
+#include "base/logging.h"
+#include "log/schema_state.h"
+
+namespace clawmark {
+
+struct Store::State {
+  FileLock lock;  // first: released last
+  std::string path;
+  std::string origin;
+  Database db;
+  EventLog log;
+};
+
+namespace {
+
+Error store_error(const char* reason, std::string message) {
+  return make_error(ErrorKind::kFatal, "store", reason, std::move(message));
+}
+
+int latest(std::span<const Migration> schema) {
+  return schema.empty() ? 0 : schema.back().number;
+}
+
+// Random (version 4) UUID: which node a log began on. The one place with real randomness.
+Result<std::string> random_uuid() {
+  std::array<std::uint8_t, 16> bytes{};
+  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
+    return store_error("random", "the system gives no random numbers");
+  }
+  bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0F) | 0x40);
+  bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3F) | 0x80);
+  std::string out = to_hex(bytes);
+  for (const std::size_t at : {20u, 16u, 12u, 8u}) out.insert(at, 1, '-');
+  return out;
+}
+
+// The folder is ours when we make it or when it is the default one; another's is left as it is.
+Status prepare_folder(const std::string& folder) {
+  CLAWMARK_TRY(make_private_dir(folder));
+  struct stat info{};
+  if (::stat(folder.c_str(), &info) != 0 || (info.st_mode & 077) == 0) return Ok{};
+  if (folder == data_dir() && ::chmod(folder.c_str(), 0700) == 0) return Ok{};
+  log_warning("store", "folder " + folder + " is open to other users; the files in it are not");
+  return Ok{};
+}
+
+// Links followed, so that one file has one lock whatever name it is opened by.
+Result<std::string> real_path(const std::string& path) {
+  char buffer[PATH_MAX];
+  if (::realpath(path.c_str(), buffer) != nullptr) return std::string(buffer);
+  const ssize_t length = ::readlink(path.c_str(), buffer, sizeof buffer);
+  const std::string target =
+      length > 0 ? join_path(dir_name(path), {buffer, static_cast<std::size_t>(length)}) : path;
+  CLAWMARK_TRY(prepare_folder(dir_name(target)));
+  if (::realpath(dir_name(target).c_str(), buffer) == nullptr) {
+    return store_error("path", "no such folder: " + dir_name(target));
+  }
+  return join_path(buffer, base_name(target));
+}
+
+void make_files_private(const std::string& path) {
+  for (const char* suffix : {"", "-wal", "-shm", ".lock"}) {
+    struct stat info{};
+    const std::string file = path + suffix;
+    if (::stat(file.c_str(), &info) == 0 && (info.st_mode & 077) != 0) {
+      ::chmod(file.c_str(), 0600);
+    }
+  }
+}
+
+Status bring_up_to_date(Database& db, const std::string& path, const StoreOptions& options,
+                        const Clock& clock) {
+  const int known = latest(options.schema);
+  CLAWMARK_ASSIGN(const int version, schema_version(db));
+  if (version > known) return newer_schema_error(path, version, known);
+  if (version > 0 && version < known) CLAWMARK_TRY(back_up(db, path, version));
+  CLAWMARK_TRY(migrate(db, options.schema, clock));
+  CLAWMARK_TRY(check_shape(db, options.schema));
+  return EventLog::check_dense(db);
+}
+
+Result<std::string> load_origin(Database& db) {
+  CLAWMARK_ASSIGN(auto origin, db.query_text("SELECT value FROM meta WHERE key = 'origin'"));
+  if (origin) return *std::move(origin);
+  CLAWMARK_ASSIGN(auto fresh, random_uuid());
+  CLAWMARK_ASSIGN(auto txn, Transaction::begin(db, Durability::kFull));
+  CLAWMARK_TRY(db.run("INSERT INTO meta(key, value) VALUES ('origin', ?)", fresh));
+  CLAWMARK_TRY(txn.commit());
+  return fresh;
+}
+
+}  // namespace
+
+Result<Store> Store::open(const StoreOptions& options, const Clock& clock) {
+  CLAWMARK_TRY(prepare_folder(dir_name(options.path)));
+  CLAWMARK_ASSIGN(const std::string path, real_path(options.path));
+  if (const auto type = options.unsafe_filesystem(dir_name(path)); !type.empty()) {
+    return store_error("unsafe_filesystem",
+                       path + " lies on a file system (" + type +
+                           ") on which a database with a "
+                           "write-ahead log can be damaged: choose a db_path on a local disk");
+  }
+  CLAWMARK_ASSIGN(auto lock, FileLock::acquire(path + ".lock", options.holder));
+  CLAWMARK_ASSIGN(const int version, inspect_schema_version(path));
+  if (version > latest(options.schema)) {
+    return newer_schema_error(path, version, latest(options.schema));
+  }
+  CLAWMARK_ASSIGN(auto db, Database::open(path, OpenMode::kReadWriteCreate));
+  make_files_private(path);
+  CLAWMARK_TRY(bring_up_to_date(db, path, options, clock));
+  CLAWMARK_ASSIGN(auto origin, load_origin(db));
+  EventLog log(clock, origin);
+  return Store(std::make_unique<State>(
+      State{std::move(lock), path, std::move(origin), std::move(db), std::move(log)}));
+}
+
+Result<Database> Store::open_read_only(const std::string& path) {
+  const auto file = stat_file(path);
+  if (!file || file->size == 0) {
+    return make_error(ErrorKind::kNotFound, "store", "missing",
+                      "there is no store at " + path + " yet: start clawmarkd once");
+  }
+  CLAWMARK_ASSIGN(auto db, Database::open(path, OpenMode::kReadOnly));
+  CLAWMARK_ASSIGN(const int version, schema_version(db));
+  const int known = latest(migrations());
+  if (version > known) return newer_schema_error(path, version, known);
+  if (version == 0) {
+    return make_error(ErrorKind::kNotFound, "store", "missing",
+                      "the store at " + path + " is still being made: start clawmarkd once");
+  }
+  if (version < known) {
+    return store_error("schema_older", path + " has schema " + std::to_string(version) +
+                                           ", this program needs " + std::to_string(known) +
+                                           ": start clawmarkd once, it brings it up to date");
+  }
+  return db;
+}
+
+Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+Store::~Store() = default;
+
+Database& Store::db() {
+  return state_->db;
+}
+EventLog& Store::log() {
+  return state_->log;
+}
+const std::string& Store::path() const {
+  return state_->path;
+}
+const std::string& Store::origin() const {
+  return state_->origin;
+}
+
+}  // namespace clawmark
