@@ -1,7 +1,7 @@
 #pragma once
-// What a person really said: the raw text without channel envelopes, time stamps, our own injected block (all
-// marker versions, also when cut), and other plugins' memory blocks. The result is what is indexed, extracted
-// and shown; the raw text is what is hashed.
+// What a person really said: the raw text without channel envelopes, time stamps, our own injected
+// block (all marker versions, also when cut), and other plugins' memory blocks. The result is what
+// is indexed, extracted and shown; the raw text is what is hashed.
 
 #include <string>
 #include <string_view>
