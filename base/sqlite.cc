@@ -83,7 +83,6 @@ const char* pragmas(OpenMode mode) {
     case OpenMode::kImmutable:
       return "PRAGMA query_only=ON; PRAGMA trusted_schema=OFF;";
     case OpenMode::kForeignReadOnly:
-    case OpenMode::kForeignIdle:
       return "PRAGMA busy_timeout=250; PRAGMA query_only=ON; PRAGMA mmap_size=0;"
              "PRAGMA trusted_schema=OFF; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON;";
   }

@@ -85,9 +85,6 @@ enum class OpenMode {
   kReadOnly,         // ours, for readers beside the daemon: query_only, busy_timeout 5 s
   kImmutable,        // a closed file of ours, looked at without making side files; ignores a -wal
   kForeignReadOnly,  // the host's: mode=ro, query_only, mmap off, busy_timeout 250 ms, nothing else
-  // The host's while nobody has it open (no side files): as above and immutable=1, so that no side file is made.
-  // Only for a caller that checks before and after that it stayed so (sources/foreign_db.h).
-  kForeignIdle,
 };
 
 // One connection. Not shared between threads.
