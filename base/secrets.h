@@ -17,5 +17,7 @@ std::string redact_secrets(std::string_view text);
 // The same; `found` grows by the number of secrets replaced.
 std::string redact_secrets(std::string_view text, std::size_t& found);
 bool holds_secret(std::string_view text);
+// A name whose value is a secret whatever it looks like: "user.db_password", "DEPLOY_TOKEN".
+bool names_secret(std::string_view name);
 
 }  // namespace clawmark
