@@ -1,6 +1,6 @@
 #pragma once
-// Embedders and extractors. Each plans a request and interprets an answer; I/O is the transport's. Built-in kinds
-// answer at once. Model output is parsed tolerantly and trusted little.
+// Embedders and extractors. Each plans a request and interprets an answer; I/O is the transport's.
+// Built-in kinds answer at once. Model output is parsed tolerantly and trusted little.
 
 #include <cstdint>
 #include <functional>
@@ -20,7 +20,8 @@ using Vector = std::vector<float>;
 
 struct HttpRequest {
   std::string method = "POST";
-  std::string url;   // absolute; http or https; may carry no credentials (they are moved to a header)
+  std::string
+      url;  // absolute; http or https; may carry no credentials (they are moved to a header)
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::int64_t timeout_ms = 15'000;  // one total deadline: resolve, connect, TLS, write, read
@@ -40,12 +41,14 @@ struct ModelId {
 };
 
 struct EmbedAnswer {
-  std::vector<std::optional<Vector>> vectors;  // one per text, unit length; nullopt: ask again alone
+  std::vector<std::optional<Vector>>
+      vectors;                 // one per text, unit length; nullopt: ask again alone
+  std::size_t mismatched = 0;  // texts for which the server sent no vector, or two
 };
 
-// Errors of interpret(): retriable (5xx, timeout, HTML, 429 with retry_after_ms, 401/403 as "http_401": blocked
-// until configuration changes but asked again), poison ("rejected", 400/413/422 or 500 naming the input),
-// retriable "too_long" with limit_tokens learnt.
+// Errors of interpret(): retriable (5xx, timeout, HTML, 429 with retry_after_ms, 401/403 as
+// "http_401": blocked until configuration changes but asked again), poison ("rejected", 400/413/422
+// or 500 naming the input), retriable "too_long" with limit_tokens learnt.
 class Embedder {
  public:
   virtual ~Embedder() = default;
@@ -68,6 +71,7 @@ struct WindowMessage {
   std::string speaker;       // name for people
   std::string text;
   TimeMs at;
+  bool is_bot = false;  // the sender is a program; also told by a name that ends in "bot"
 };
 
 struct Evidence {
@@ -79,11 +83,11 @@ struct ExtractedFact {
   std::string key, value;
   double confidence = 0;
   std::vector<Evidence> evidence;
-  std::string subject;   // person id the fact is about
-  TimeMs observed;       // time of the newest evidence
+  std::string subject;        // person id the fact is about
+  TimeMs observed;            // time of the newest evidence
   std::optional<TimeMs> due;  // a resolved date in the fact, if any
   bool verified = false;
-  std::string why;       // why not verified
+  std::string why;  // why not verified
 };
 
 struct Usage {
@@ -110,17 +114,18 @@ class Extractor {
                                           std::span<const WindowMessage> window) const = 0;
 };
 
-// Evidence check: each quote must stand (white space and case folded) in the cited message, and that message be a
-// person's; sets `verified`, `why`, `observed`, `subject`. Assistant and tool text never vouch for a user's fact.
+// Evidence check: each quote must stand (white space and case folded) in the cited message, and
+// that message be a person's; sets `verified`, `why`, `observed`, `subject`. Assistant and tool
+// text never vouch for a user's fact.
 void verify_evidence(std::span<ExtractedFact> facts, std::span<const WindowMessage> window);
 
 struct EndpointOptions {
-  std::string url;       // base; "/v1/…" is appended unless it already ends in a version path
+  std::string url;  // base; "/v1/…" is appended unless it already ends in a version path
   std::string model;
-  std::string api_key;   // sent as Authorization: Bearer; never logged
-  int dims = 0;          // asked for and checked; 0: whatever the probe finds
+  std::string api_key;  // sent as Authorization: Bearer; never logged
+  int dims = 0;         // asked for and checked; 0: whatever the probe finds
   std::int64_t timeout_ms = 15'000;
-  std::string ca_file;   // empty: the system's
+  std::string ca_file;  // empty: the system's
   bool verify_tls = true;
 };
 
@@ -129,11 +134,12 @@ std::unique_ptr<Embedder> make_endpoint_embedder(const EndpointOptions& options)
 std::unique_ptr<Extractor> make_builtin_extractor();
 std::unique_ptr<Extractor> make_endpoint_extractor(const EndpointOptions& options);
 
-// Splits a text into chunks of at most bytes_max bytes at sentence, else word, else code-point borders, never inside
-// a grapheme where one fits. Concatenation gives back the text.
+// Splits a text into chunks of at most bytes_max bytes at sentence, else word, else code-point
+// borders, never inside a grapheme where one fits. Concatenation gives back the text.
 std::vector<std::string_view> split_text(std::string_view text, std::size_t bytes_max);
 
-// Retry-After as seconds or HTTP date; nullopt for absent, negative or garbage; capped at kRetryAfterMaxMs.
+// Retry-After as seconds or HTTP date; nullopt for absent, negative or garbage; capped at
+// kRetryAfterMaxMs.
 std::optional<std::int64_t> parse_retry_after(std::string_view value, TimeMs now);
 
 }  // namespace clawmark

@@ -17,8 +17,9 @@ class Transport {
  public:
   virtual ~Transport() = default;
   using Done = std::function<void(Result<HttpResponse>)>;
-  // Calls `done` exactly once, on the transport's executor. Errors: retriable, stage "transport", reason
-  // "resolve", "connect", "tls", "timeout", "closed", "too_big", "cancelled"; message never holds credentials.
+  // Calls `done` exactly once, on the transport's executor. Errors: retriable, stage "transport",
+  // reason "resolve", "connect", "tls", "timeout", "closed", "too_big", "cancelled"; message never
+  // holds credentials.
   virtual void send(HttpRequest request, Done done) = 0;
   virtual void cancel_all() = 0;  // every pending send ends with "cancelled" at once
 };
