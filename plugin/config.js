@@ -32,14 +32,15 @@ export const SETTINGS = Object.freeze({
     description: "Where facts go. The default keeps the prompt cache; see PLACEMENT.md.",
   },
   recallPlacement: {
-    type: "string", enum: RECALL_PLACES, default: "prependContext",
+    type: "string", enum: RECALL_PLACES, default: "appendContext",
     description: "Where recalled excerpts go: before or after the text of the newest message. "
       + "Setting it also vouches for a host version on which Clawmark has not been tested.",
   },
   allowSessions: {
     type: "array", items: { type: "string", maxLength: 200 }, maxItems: 50, default: [],
     description: "Globs over session keys. Sub-agent, cron and heartbeat sessions get no memory "
-      + "unless one of these matches. Incognito sessions never do.",
+      + "unless one of these matches, and one of the service's own inject_sessions. Incognito "
+      + "sessions never do.",
   },
   denySessions: {
     type: "array", items: { type: "string", maxLength: 200 }, maxItems: 50, default: [],

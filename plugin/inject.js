@@ -3,7 +3,7 @@
 // what has been forgotten since could be in it.
 import { callerFromHook } from "./caller.js";
 import { queryOf, windowOf } from "./query.js";
-import { mayInject } from "./sessions.js";
+import { mayInject, sessionClass } from "./sessions.js";
 
 /** On top of our own deadline, so that the host never has to cut us off. */
 const HOST_MARGIN_MS = 500;
@@ -24,6 +24,7 @@ export function makeInjectHook({ link, config, placement, logger }) {
       logger.debug?.(`clawmark: query ${JSON.stringify(body.prompt.slice(0, 200))}`);
       const answer = await link.ask("/v1/inject", body, { timeoutMs: config.timeoutMs });
       if (!answer.ok) return undefined;
+      if (answer.value.skipped === "lane") tellClosedLane(context, logger);
       context?.hookInvocation?.assertActive?.();
       return placement.compose(blocksOf(answer.value, config.budgetChars), context?.runId);
     } catch (error) {
@@ -31,6 +32,16 @@ export function makeInjectHook({ link, config, placement, logger }) {
       return undefined;
     }
   };
+}
+
+let toldClosedLane = false;
+
+/** allowSessions opened what the service keeps closed: the two lists have to agree. */
+function tellClosedLane(context, logger) {
+  if (toldClosedLane || sessionClass(context) === "person") return;
+  toldClosedLane = true;
+  logger.warn(`clawmark: ${context.sessionKey} is in allowSessions, but the memory service gives `
+    + "such sessions nothing: add the same glob to its key inject_sessions");
 }
 
 export function injectRequest(event, context, config) {

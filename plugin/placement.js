@@ -77,9 +77,10 @@ export class Placement {
   #giveUp(reason) {
     this.state = "unknown";
     this.#fingerprints.clear();
-    this.logger.warn(`clawmark: recall is off on OpenClaw ${this.hostVersion ?? "(version unknown)"}`
-      + `: ${reason}. Facts and tools work. To decide yourself: openclaw config set `
-      + "plugins.entries.clawmark.config.recallPlacement prependContext (or appendContext)");
+    const host = `OpenClaw ${this.hostVersion ?? "of an unknown version"}`;
+    this.logger.warn(`clawmark: recall is off on ${host}: ${reason}. Facts and tools work. To `
+      + "decide yourself: openclaw config set plugins.entries.clawmark.config.recallPlacement "
+      + "prependContext (or appendContext)");
   }
 }
 

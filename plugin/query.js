@@ -77,9 +77,16 @@ const TAG = "(?:clawmark[\\w.-]*|[\\w.-]*memor(?:y|ies)[\\w.-]*|recalled[\\w.-]*
 const OPENING_TAG = new RegExp(`^<(${TAG})(?:\\s[^<>]{0,200})?>`, "i");
 const CLOSING_TAG = new RegExp(`</(${TAG})>$`, "i");
 
+/** Our own guard: marks count where they begin a line, and inside the block none can. */
+const OWN_BLOCK = /^\[Memory from Clawmark[^]*?\n\[End of memory [0-9a-f]{16}\](?=\s|$)/;
+const OWN_CLOSING = /(?:^|\n)\[End of memory [0-9a-f]{16}\]$/;
+const OWN_OPENING = "\n[Memory from Clawmark";
+
 function leadingBlock(text) {
   const tag = OPENING_TAG.exec(text);
   if (tag) return afterFirst(text, `</${tag[1]}>`);
+  const own = OWN_BLOCK.exec(text);
+  if (own) return text.slice(own[0].length);
   if (/^\[Memory\b/.test(text)) return afterFirst(text, "[End Memory]");
   return text;
 }
@@ -88,6 +95,10 @@ function trailingBlock(text) {
   const tag = CLOSING_TAG.exec(text);
   if (tag) {
     const start = text.toLowerCase().lastIndexOf(`<${tag[1].toLowerCase()}`);
+    return start >= 0 ? text.slice(0, start) : text;
+  }
+  if (OWN_CLOSING.test(text)) {
+    const start = text.lastIndexOf(OWN_OPENING);
     return start >= 0 ? text.slice(0, start) : text;
   }
   if (!text.endsWith("[End Memory]")) return text;

@@ -63,15 +63,15 @@ test("C116 untested version, placement cannot be seen: recall stays off, with th
 
 test("C116 untested version without facts: a constant line is the probe", async (t) => {
   const { requests } = await run(t, { version: "2027.1.3", kind: "user", facts: "" });
-  assert.match(requests[0].user, /^\(Clawmark memory is active\.\)/);
+  assert.match(requests[0].user, /\(Clawmark memory is active\.\)/);
   assert.equal(withRecall(requests, "user").length, TURNS - 1);
 });
 
 test("C116 an operator who sets recallPlacement is believed", async (t) => {
   const { host, requests } = await run(t, { version: "2027.1.4",
-    pluginConfig: { recallPlacement: "appendContext" } });
+    pluginConfig: { recallPlacement: "prependContext" } });
   assert.equal(withRecall(requests, "user").length, TURNS);
-  assert.match(host.warnings()[0], /recall goes to appendContext as configured/);
+  assert.match(host.warnings()[0], /recall goes to prependContext as configured/);
 });
 
 test("C116 there is no setting that puts recall into the system prompt", () => {
@@ -80,8 +80,8 @@ test("C116 there is no setting that puts recall into the system prompt", () => {
 });
 
 test("C112 in one field, facts stand before recall: what varies stands last", async (t) => {
-  const { host } = await run(t, { pluginConfig: { factsPlacement: "prependContext" } });
+  const { host } = await run(t, { pluginConfig: { factsPlacement: "appendContext" } });
   const { result } = await host.turn({ prompt: "hello" });
-  assert.deepEqual(Object.keys(result), ["prependContext"]);
-  assert.match(result.prependContext, /^<facts>[^]*<\/facts>\n\n<recall>[^]*<\/recall>$/);
+  assert.deepEqual(Object.keys(result), ["appendContext"]);
+  assert.match(result.appendContext, /^<facts>[^]*<\/facts>\n\n<recall>[^]*<\/recall>$/);
 });

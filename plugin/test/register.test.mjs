@@ -72,7 +72,8 @@ test("C180 the daemon is told which hooks are blocked, and the command line of t
     const said = server.asked("/v1/hello").map(({ body }) => body);
     assert.deepEqual(said.map((body) => body.blocked_hooks), [["before_prompt_build"], []]);
     assert.deepEqual(said[1], { plugin_version: VERSION, host_version: "2026.9.6",
-      placement: { facts: SETTINGS.factsPlacement.default, recall: "prependContext" },
+      placement: { facts: SETTINGS.factsPlacement.default,
+        recall: SETTINGS.recallPlacement.default },
       blocked_hooks: [] });
 
     const status = async (host) => (await host.commands.get("clawmark").handler({})).text;

@@ -117,3 +117,12 @@ test("globs: literal but for * and ?, whole key, no explosion", () => {
   assert.ok(!globMatches(`${"*a".repeat(90)}b`, "a".repeat(2000)));
   assert.ok(performance.now() - started < 200);
 });
+
+test("C184 a lane that the service keeps closed is named once, with the remedy", async (t) => {
+  const server = await Server.start(t, () => ({ ...blocks(), skipped: "lane" }));
+  const host = new Host({ pluginConfig: { socketPath: server.socketPath,
+    allowSessions: ["agent:main:cron:*"] } }).load(plugin);
+  for (let n = 0; n < 3; n += 1) await host.turn({ prompt: "x" }, { sessionKey: "agent:main:cron:x" });
+  assert.equal(host.warnings().length, 1);
+  assert.match(host.warnings()[0], /agent:main:cron:x is in allowSessions.*inject_sessions/s);
+});

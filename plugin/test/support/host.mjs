@@ -94,13 +94,13 @@ export class Host {
 
   #request(event, result) {
     const text = typeof event.prompt === "string" ? event.prompt : "";
-    const places = { system: [], user: [], nowhere: [] };
-    for (const field of ["prependContext", "appendContext"]) {
-      if (result[field]) places[this.fields[field]].push(result[field]);
-    }
-    const system = [result.prependSystemContext, "You are an agent.", result.appendSystemContext,
-      ...places.system].filter(Boolean).join("\n\n");
-    return { system, user: [...places.user, text].join("\n\n") };
+    const at = (field, place) => (this.fields[field] === place ? result[field] : undefined);
+    const join = (parts) => parts.filter(Boolean).join("\n\n");
+    return {
+      system: join([result.prependSystemContext, at("prependContext", "system"),
+        "You are an agent.", at("appendContext", "system"), result.appendSystemContext]),
+      user: join([at("prependContext", "user"), text, at("appendContext", "user")]),
+    };
   }
 
   #makeApi(version, pluginConfig, hooks) {

@@ -1,0 +1,25 @@
+// What a provider's prompt cache can reuse: the longest common prefix with an earlier request.
+
+/** A request as the model reads it: tools, then the messages in their order. */
+export function linear(body) {
+  return [JSON.stringify(body.tools ?? []), ...body.messages.map((one) => JSON.stringify(one))]
+    .join("\n");
+}
+
+/** For each request, the bytes beyond the longest prefix shared with any request before it. */
+export function newBytes(bodies) {
+  const seen = [];
+  return bodies.map((body) => {
+    const now = Buffer.from(linear(body));
+    const shared = Math.max(0, ...seen.map((earlier) => commonPrefix(earlier, now)));
+    seen.push(now);
+    return now.length - shared;
+  });
+}
+
+export function commonPrefix(a, b) {
+  const most = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < most && a[at] === b[at]) at += 1;
+  return at;
+}
