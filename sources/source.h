@@ -47,7 +47,7 @@ struct Entry {
       role;  // "user", "assistant", "toolResult", "system", "custom", …; as the host wrote it
   std::string entry_class;  // fixtures' vocabulary: chat, toolResult, delivery-mirror,
                             // gateway-injected, internal_system, excluded-from-context
-  std::string noise;  // schema/events.md, `noise`
+  std::string noise;        // schema/events.md, `noise`
   std::string
       text;  // raw, valid UTF-8, text blocks joined by '\n'; an oversized one is head + mark + tail
   std::int64_t bytes = 0;  // of the whole raw text, also when `text` is cut

@@ -1,0 +1,50 @@
+#include "sources/stream_tools.h"
+
+#include "base/hash.h"
+#include "base/scope.h"
+#include "base/utf8.h"
+
+namespace clawmark {
+
+void note_skip(StreamBatch& batch, std::int64_t line, std::string_view reason) {
+  constexpr std::size_t kKept = 20;
+  if (batch.skipped.size() < kKept) batch.skipped.push_back({line, std::string(reason)});
+  ++batch.skipped_total;
+}
+
+void stamp_entry(Entry& entry, const StreamInfo& stream) {
+  entry.session_id = stream.session_id;
+  entry.session_key = stream.session_key;
+  if (entry.channel.empty() && !entry.sender_id.empty()) {
+    entry.channel = parse_session_key(stream.session_key).channel;
+  }
+}
+
+bool is_ignored(std::string_view session_key, const std::vector<std::string>& ignore) {
+  if (session_key.empty()) return false;
+  if (parse_session_key(session_key).incognito) return true;
+  for (const auto& glob : ignore) {
+    if (glob_match(glob, session_key)) return true;
+  }
+  return false;
+}
+
+json::object parse_state(std::string_view text) {
+  if (text.empty()) return {};
+  auto parsed = parse_json(text);
+  return parsed.ok() && parsed->is_object() ? std::move(parsed->get_object()) : json::object{};
+}
+
+std::string short_hash(std::string_view data) {
+  return to_hex(sha256(data)).substr(0, 16);
+}
+
+std::size_t weight(const Entry& entry) {
+  return entry.text.size() + 256;
+}
+
+bool by_newest(const StreamInfo& a, const StreamInfo& b) {
+  return a.newest != b.newest ? a.newest > b.newest : a.key < b.key;
+}
+
+}  // namespace clawmark
