@@ -75,6 +75,8 @@ bool in_tail(char c, Tail tail) {
   return false;
 }
 
+constexpr std::size_t kJudged = 256;
+
 std::size_t run(std::string_view text, std::size_t from, Tail tail) {
   std::size_t at = from;
   while (at < text.size() && in_tail(text[at], tail)) ++at;
@@ -170,6 +172,13 @@ constexpr std::string_view kComments[] = {
     "into",         "over",         "back",      "just",       "very",      "patience",
     "prompt",       "example",      "config",    "optionally", "tbd",       "todo"};
 
+// How sentences about passwords begin that stand where one could stand.
+constexpr std::string_view kSentenceStarts[] = {
+    "the",     "a",        "an",       "must",      "should",   "please", "enter",   "your",
+    "minimum", "use",      "no",       "at",        "is",       "too",    "invalid", "incorrect",
+    "wrong",   "required", "password", "passwords", "forgot",   "choose", "confirm", "new",
+    "reset",   "not",      "with",     "if",        "at least", "set",    "change",  "may"};
+
 }  // namespace
 
 bool is_digit(char c) {
@@ -228,16 +237,18 @@ Name classify_name(std::string_view word, std::string_view before) {
 std::size_t vendor_token(std::string_view text) {
   for (const Vendor& vendor : kVendors) {
     if (text[0] != vendor.prefix[0] || !text.starts_with(vendor.prefix)) continue;
-    const std::size_t length = run(text, vendor.prefix.size(), vendor.tail);
-    const Traits traits = traits_of(text.substr(vendor.prefix.size(), length));
+    // Judged by its beginning: a long text of prefixes must not be read to its end at each of them.
+    const std::size_t start = vendor.prefix.size();
+    const std::size_t length = run(text.substr(0, start + kJudged), start, vendor.tail);
+    const Traits traits = traits_of(text.substr(start, length));
     // Words after a prefix ("sk-learn") are names; a token has digits or upper case, or no end.
     if (length >= vendor.tail_min && (traits.digit || traits.upper || traits.longest >= 20)) {
-      return vendor.prefix.size() + length;
+      return start + run(text, start, vendor.tail);
     }
   }
   if (text.size() > 12 && text.starts_with("xox") && is_lower(text[3]) && text[4] == '-') {
-    const std::size_t length = run(text, 5, Tail::kWord);
-    if (length >= 8) return 5 + length;
+    const std::size_t length = run(text.substr(0, 5 + kJudged), 5, Tail::kWord);
+    if (length >= 8) return 5 + run(text, 5, Tail::kWord);
   }
   return 0;
 }
@@ -379,7 +390,12 @@ bool is_stand_in(std::string_view value) {
   const Traits traits = traits_of(value);
   if (value[0] == '$' && value.size() > 1 && (value[1] == '(' || value[1] == '{')) return true;
   if ((value[0] == '$' || value[0] == '%') && !traits.digit && !traits.lower) return true;
-  if (value.find('(') != std::string_view::npos && value.ends_with(')')) return true;
+  const auto open = value.find('(');
+  if (open != std::string_view::npos && open > 0 &&
+      std::all_of(value.begin(), value.begin() + static_cast<std::ptrdiff_t>(open),
+                  [](char c) { return is_alpha(c) || c == '_' || c == '.'; })) {
+    return true;  // a call
+  }
   const std::string low = lower_ascii(value);
   for (const auto start : {"process.env", "os.environ", "env.", "your-", "your_", "my-secret"}) {
     if (low.starts_with(start)) return true;
@@ -389,8 +405,10 @@ bool is_stand_in(std::string_view value) {
          value.find('-') == std::string_view::npos && value.back() != '.';
 }
 
-bool is_comment(std::string_view word) {
-  const std::string low = lower_ascii(word);
+bool is_comment(std::string_view text) {
+  const auto blank = text.find(' ');
+  const std::string low = lower_ascii(text.substr(0, blank));
+  if (blank != std::string_view::npos) return holds(kSentenceStarts, low);
   return low.ends_with("ed") || low.ends_with("ing") || low.ends_with("able") ||
          holds(kComments, low);
 }

@@ -53,7 +53,7 @@ bool is_quantity(std::string_view value);
 bool is_unit(std::string_view word);
 // $VAR, ${VAR}, <your-token>, {{x}}, ****, xxxx, user.password, null, required, …
 bool is_stand_in(std::string_view value);
-// A word that says something about a password instead of being one: "wrong", "required", …
-bool is_comment(std::string_view word);
+// Says something about a password instead of being one: "wrong", "required", "must be 12 long".
+bool is_comment(std::string_view text);
 
 }  // namespace clawmark::secret

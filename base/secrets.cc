@@ -11,7 +11,7 @@ namespace {
 using secret::Name;
 
 constexpr std::string_view kMark = "[secret:";
-constexpr std::size_t kValueMax = 4096;  // bytes of one value that are looked at
+constexpr std::size_t kValueMax = 1024;  // bytes of one value that are looked at
 constexpr std::size_t kPhraseMax = 6;    // words between "password" and "is"
 
 enum class Glue { kEquals, kTightEquals, kColon, kFlag, kVerb, kBlank };
@@ -411,7 +411,7 @@ bool Scanner::judge(Name name, Glue glue, Value value) {
       break;
   }
   // Passwords.
-  if (secret::is_comment(text.substr(0, text.find(' ')))) return false;
+  if (secret::is_comment(text)) return false;
   const bool hard = traits.digit || traits.symbol;
   bool is_password = false;
   if (glue == Glue::kBlank) {
@@ -422,7 +422,7 @@ bool Scanner::judge(Name name, Glue glue, Value value) {
   } else if (value.quoted) {
     is_password = glue != Glue::kVerb || text.size() >= 4;
   } else if (hard) {
-    is_password = text.size() >= 4 && (traits.alpha() || text.size() >= 4);
+    is_password = text.size() >= 4;
   } else {
     is_password = text.size() >= 4 && ends_clause(value.end);
   }
