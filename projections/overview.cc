@@ -1,0 +1,141 @@
+#include "projections/overview.h"
+
+namespace clawmark {
+namespace {
+
+Result<std::int64_t> count(Database& db, std::string_view sql) {
+  CLAWMARK_ASSIGN(const auto value, db.query_int(sql));
+  return value.value_or(0);
+}
+
+template <class... Args>
+Result<std::vector<std::string>> texts(Database& db, std::string_view sql, const Args&... args) {
+  CLAWMARK_ASSIGN(Statement * query, db.cached(sql));
+  query->with(args...);
+  std::vector<std::string> out;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, query->step());
+    if (!row) break;
+    out.push_back(query->string(0));
+  }
+  query->reset();
+  return out;
+}
+
+}  // namespace
+
+Result<Overview> read_overview(Database& db) {
+  Overview out;
+  CLAWMARK_ASSIGN(out.head.value, count(db, "SELECT max(seq) FROM events"));
+  CLAWMARK_ASSIGN(out.messages, count(db, "SELECT count(*) FROM messages"));
+  CLAWMARK_ASSIGN(out.recallable, count(db, "SELECT count(*) FROM messages WHERE recallable = 1"));
+  CLAWMARK_ASSIGN(out.sessions, count(db, "SELECT count(*) FROM sessions"));
+  CLAWMARK_ASSIGN(out.facts, count(db, "SELECT count(*) FROM facts WHERE is_deleted = 0"));
+  CLAWMARK_ASSIGN(out.facts_user, count(db,
+                                        "SELECT count(*) FROM facts WHERE is_deleted = 0"
+                                        " AND source = 'user'"));
+  CLAWMARK_ASSIGN(out.parked, count(db, "SELECT count(*) FROM parked"));
+  CLAWMARK_ASSIGN(out.vault_bodies, count(db, "SELECT count(*) FROM bodies"));
+  CLAWMARK_ASSIGN(out.skipped_lines, count(db, "SELECT sum(skipped) FROM source_positions"));
+  CLAWMARK_ASSIGN(out.newest_message.value, count(db, "SELECT max(occurred_ms) FROM messages"));
+  CLAWMARK_ASSIGN(Statement * query,
+                  db.cached("SELECT m.name, (SELECT count(*) FROM vectors v WHERE v.model = m.id)"
+                            " FROM embedding_models m ORDER BY m.id"));
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, query->step());
+    if (!row) break;
+    out.vectors.emplace_back(query->string(0), query->integer(1));
+  }
+  query->reset();
+  return out;
+}
+
+Result<std::vector<SourceStateRow>> read_source_states(Database& db) {
+  CLAWMARK_ASSIGN(Statement * query,
+                  db.cached("SELECT s.carrier, s.path, s.state, s.reason, s.message, s.counters,"
+                            " s.changes, s.changed_ms, s.newest_ms,"
+                            " (SELECT count(*) FROM source_positions p WHERE p.carrier = s.carrier)"
+                            " FROM source_states s ORDER BY s.carrier, s.path"));
+  std::vector<SourceStateRow> out;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, query->step());
+    if (!row) break;
+    out.push_back({query->string(0), query->string(1), query->string(2), query->string(3),
+                   query->string(4), query->string(5), query->integer(6), query->time(7),
+                   query->time(8), query->integer(9)});
+  }
+  query->reset();
+  return out;
+}
+
+Result<std::vector<ParkedRow>> read_parked(Database& db, std::size_t limit) {
+  CLAWMARK_ASSIGN(Statement * query,
+                  db.cached("SELECT event, worker, reason, detail, generation, attempts, message,"
+                            " parked_ms, retry FROM parked ORDER BY event LIMIT ?"));
+  query->with(limit);
+  std::vector<ParkedRow> out;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, query->step());
+    if (!row) break;
+    ParkedRow parked;
+    parked.event = {query->integer(0)};
+    parked.worker = query->string(1);
+    parked.reason = query->string(2);
+    parked.detail = query->string(3);
+    parked.generation = static_cast<int>(query->integer(4));
+    parked.attempts = static_cast<int>(query->integer(5));
+    parked.message = {query->integer(6)};
+    parked.parked = query->time(7);
+    parked.retry = query->integer(8) != 0;
+    out.push_back(std::move(parked));
+  }
+  query->reset();
+  return out;
+}
+
+Result<std::vector<SpendRow>> read_spend(Database& db, std::string_view since_day) {
+  CLAWMARK_ASSIGN(Statement * query,
+                  db.cached("SELECT day, worker, model, calls, input_tokens, output_tokens,"
+                            " micro_usd FROM spend WHERE day >= ? ORDER BY day, worker, model"));
+  query->with(since_day);
+  std::vector<SpendRow> out;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, query->step());
+    if (!row) break;
+    out.push_back({query->string(0), query->string(1), query->string(2), query->integer(3),
+                   query->integer(4), query->integer(5), query->integer(6)});
+  }
+  query->reset();
+  return out;
+}
+
+Result<std::vector<std::string>> list_agents(Database& db) {
+  return texts(db,
+               "SELECT agent FROM messages UNION SELECT agent FROM facts WHERE is_deleted = 0"
+               " ORDER BY agent");
+}
+
+Result<std::vector<std::string>> list_holders(Database& db, std::string_view agent) {
+  return texts(db,
+               "SELECT DISTINCT holder FROM facts WHERE agent = ? AND is_deleted = 0"
+               " ORDER BY holder",
+               agent);
+}
+
+Result<std::vector<std::string>> list_audiences(Database& db, std::string_view agent) {
+  return texts(db,
+               "SELECT DISTINCT audience FROM messages WHERE agent = ? AND recallable = 1"
+               " ORDER BY audience",
+               agent);
+}
+
+Result<bool> has_strangers(Database& db, std::string_view agent, std::string_view session_key) {
+  CLAWMARK_ASSIGN(const auto found,
+                  db.query_int("SELECT 1 FROM messages m LEFT JOIN people p ON p.agent = m.agent"
+                               " AND p.person = m.sender WHERE m.agent = ?1 AND m.session_key = ?2"
+                               " AND m.sender <> '' AND coalesce(p.is_owner, 0) = 0 LIMIT 1",
+                               agent, session_key));
+  return found.has_value();
+}
+
+}  // namespace clawmark

@@ -1,0 +1,65 @@
+#pragma once
+// Counts and lists for status, metrics and the operator's commands. Read only.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/sqlite.h"
+#include "log/event.h"
+
+namespace clawmark {
+
+struct Overview {
+  Seq head;
+  std::int64_t messages = 0;    // in the log
+  std::int64_t recallable = 0;  // of them, may be recalled
+  std::int64_t sessions = 0;
+  std::int64_t facts = 0;       // live
+  std::int64_t facts_user = 0;  // of them, stated by people
+  std::int64_t parked = 0;
+  std::int64_t vault_bodies = 0;
+  std::int64_t skipped_lines = 0;
+  TimeMs newest_message;
+  std::vector<std::pair<std::string, std::int64_t>> vectors;  // by model
+};
+Result<Overview> read_overview(Database& db);
+
+struct SourceStateRow {
+  std::string carrier, path, state, reason, message, counters;  // counters: JSON text
+  std::int64_t changes = 0;
+  TimeMs changed, newest;
+  std::int64_t streams = 0;
+};
+Result<std::vector<SourceStateRow>> read_source_states(Database& db);
+
+struct ParkedRow {
+  Seq event;
+  std::string worker, reason, detail;
+  int generation = 0, attempts = 0;
+  Seq message;
+  TimeMs parked;
+  bool retry = false;  // asked to be tried again
+};
+Result<std::vector<ParkedRow>> read_parked(Database& db, std::size_t limit);
+
+struct SpendRow {
+  std::string day, worker, model;
+  std::int64_t calls = 0, input_tokens = 0, output_tokens = 0, micro_usd = 0;
+};
+Result<std::vector<SpendRow>> read_spend(Database& db, std::string_view since_day);
+
+// Agents that the log knows, ascending.
+Result<std::vector<std::string>> list_agents(Database& db);
+// Holders of live facts, and audiences of messages, of one agent; for the operator, who may see
+// all.
+Result<std::vector<std::string>> list_holders(Database& db, std::string_view agent);
+Result<std::vector<std::string>> list_audiences(Database& db, std::string_view agent);
+// Whether somebody who is no owner has spoken under this session key.
+Result<bool> has_strangers(Database& db, std::string_view agent, std::string_view session_key);
+
+}  // namespace clawmark

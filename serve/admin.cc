@@ -1,0 +1,212 @@
+#include "serve/admin.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/limits.h"
+#include "log/event_log.h"
+#include "projections/facts.h"
+#include "projections/overview.h"
+#include "serve/inject.h"
+#include "serve/tools.h"
+
+namespace clawmark {
+namespace {
+
+constexpr std::int64_t kListMax = 1000;
+
+struct AdminCall {
+  Serving& serving;
+  Database& db;
+  const json::object& params;
+};
+
+Result<std::string> agent_of(Database& db, const json::object& params) {
+  std::string agent = get_string(params, "agent");
+  if (!agent.empty()) return agent;
+  CLAWMARK_ASSIGN(const auto agents, list_agents(db));
+  const bool has_main = std::find(agents.begin(), agents.end(), "main") != agents.end();
+  return agents.empty() || has_main ? std::string("main") : agents.front();
+}
+
+json::object tool_json(ToolAnswer answer) {
+  return {
+      {"ok", answer.ok}, {"text", std::move(answer.text)}, {"details", std::move(answer.details)}};
+}
+
+Result<json::object> by_tool(const AdminCall& call, std::string_view tool) {
+  CLAWMARK_ASSIGN(const Sight sight, operator_sight(call.db, call.params));
+  const ToolCallContext context{call.serving, call.db, sight, {}, "cli", false};
+  CLAWMARK_ASSIGN(ToolAnswer answer, call_tool(context, tool, call.params));
+  return tool_json(std::move(answer));
+}
+
+Result<json::object> admin_set(const AdminCall& call) {
+  return by_tool(call, "clawmark_set");
+}
+Result<json::object> admin_forget(const AdminCall& call) {
+  return by_tool(call, "clawmark_forget");
+}
+Result<json::object> admin_search(const AdminCall& call) {
+  return by_tool(call, "clawmark_search");
+}
+Result<json::object> admin_review(const AdminCall& call) {
+  return by_tool(call, "clawmark_review");
+}
+Result<json::object> admin_reconcile(const AdminCall& call) {
+  return by_tool(call, "clawmark_reconcile");
+}
+
+// All live facts in sight, also those below the threshold and those that another hides.
+Result<json::object> admin_facts(const AdminCall& call) {
+  CLAWMARK_ASSIGN(const Sight sight, operator_sight(call.db, call.params));
+  const auto config = call.serving.config();
+  CLAWMARK_ASSIGN(const auto facts,
+                  read_facts(call.db, sight.scope.agent, sight.holders, call.serving.clock.now()));
+  json::array list;
+  for (const Fact& fact : facts) {
+    const bool injected =
+        fact.source == "user" || fact.effective_confidence >= config->confidence_threshold;
+    list.push_back(json::object{{"key", fact.key},
+                                {"value", fact.value},
+                                {"source", fact.source},
+                                {"holder", fact.holder},
+                                {"subject", fact.subject},
+                                {"confidence", fact.confidence},
+                                {"effective_confidence", fact.effective_confidence},
+                                {"observations", fact.observations},
+                                {"date", format_date(fact.last_observed, config->timezone)},
+                                {"message", fact.message},
+                                {"injected", injected}});
+  }
+  return json::object{{"agent", sight.scope.agent}, {"facts", std::move(list)}};
+}
+
+// What a prompt would get: of a caller as the plugin sends it, else of `as`, else of the owner.
+Result<json::object> admin_inject(const AdminCall& call) {
+  Sight sight;
+  const auto config = call.serving.config();
+  InjectRequest request = parse_inject(call.params, *config);
+  if (const auto* caller = find_object(call.params, "caller")) {
+    const Caller parsed = parse_caller(*caller);
+    sight = sight_of(parsed, config->inject_sessions, call.db);
+    request.session_id = parsed.session_id;
+  } else {
+    CLAWMARK_ASSIGN(const std::string agent, agent_of(call.db, call.params));
+    std::string as = get_string(call.params, "as");
+    if (as.empty()) as = "owner";
+    CLAWMARK_ASSIGN(sight, sight_as(agent, as));
+  }
+  if (find_object(call.params, "window") == nullptr) request.window = {true, 0, {}};
+  return to_json(inject(call.serving, call.db, sight, request));
+}
+
+Result<json::object> admin_events(const AdminCall& call) {
+  const std::int64_t limit =
+      std::clamp<std::int64_t>(get_int(call.params, "limit", 50), 1, kListMax);
+  CLAWMARK_ASSIGN(const Seq head, EventLog::head(call.db));
+  // Without a place to start: the newest.
+  const Seq after{get_optional_int(call.params, "after")
+                      .value_or(std::max<std::int64_t>(0, head.value - limit))};
+  const std::string type = get_string(call.params, "type");
+  const std::string_view types[] = {type};
+  CLAWMARK_ASSIGN(const auto events,
+                  EventLog::read(call.db, after, static_cast<std::size_t>(limit),
+                                 type.empty() ? std::span<const std::string_view>{}
+                                              : std::span<const std::string_view>(types)));
+  json::array list;
+  for (const Event& event : events) {
+    list.push_back(json::object{{"seq", event.seq.value},
+                                {"type", event.type},
+                                {"version", event.version},
+                                {"agent", event.scope.agent},
+                                {"session_key", event.scope.session_key},
+                                {"lane", to_string(event.scope.lane)},
+                                {"sender", event.scope.sender},
+                                {"occurred_at", format_iso(event.occurred)},
+                                {"recorded_at", format_iso(event.recorded)},
+                                {"redacted", event.redacted},
+                                {"payload", event.payload}});
+  }
+  return json::object{{"head", head.value}, {"events", std::move(list)}};
+}
+
+Result<json::object> admin_parked_list(const AdminCall& call) {
+  CLAWMARK_ASSIGN(const auto parked, read_parked(call.db, kListMax));
+  json::array list;
+  for (const ParkedRow& row : parked) {
+    list.push_back(json::object{{"event", row.event.value},
+                                {"worker", row.worker},
+                                {"generation", row.generation},
+                                {"message", row.message.value},
+                                {"reason", row.reason},
+                                {"detail", row.detail},
+                                {"attempts", row.attempts},
+                                {"parked_at", format_iso(row.parked)},
+                                {"retry", row.retry}});
+  }
+  return json::object{{"parked", std::move(list)}};
+}
+
+Result<json::object> by_writer(const AdminCall& call, std::string_view command) {
+  if (call.serving.writer == nullptr) {
+    return make_error(ErrorKind::kRetriable, "writer", "absent",
+                      "the memory service is not running; start it first");
+  }
+  return call.serving.writer->run(command, call.params);
+}
+
+Result<json::object> admin_parked_retry(const AdminCall& call) {
+  return by_writer(call, "parked_retry");
+}
+Result<json::object> admin_rebuild(const AdminCall& call) {
+  return by_writer(call, "rebuild");
+}
+Result<json::object> admin_verify(const AdminCall& call) {
+  return by_writer(call, "verify");
+}
+
+struct Command {
+  std::string_view name;
+  Result<json::object> (*run)(const AdminCall&);
+};
+constexpr std::array<Command, 12> kCommands = {{{"set", admin_set},
+                                                {"forget", admin_forget},
+                                                {"search", admin_search},
+                                                {"facts", admin_facts},
+                                                {"review", admin_review},
+                                                {"reconcile", admin_reconcile},
+                                                {"inject", admin_inject},
+                                                {"events", admin_events},
+                                                {"parked_list", admin_parked_list},
+                                                {"parked_retry", admin_parked_retry},
+                                                {"rebuild", admin_rebuild},
+                                                {"verify", admin_verify}}};
+
+}  // namespace
+
+Result<Sight> operator_sight(Database& db, const json::object& params) {
+  CLAWMARK_ASSIGN(const std::string agent, agent_of(db, params));
+  const std::string as = get_string(params, "as");
+  if (!as.empty() && as != "all") return sight_as(agent, as);
+  CLAWMARK_ASSIGN(Sight sight, sight_as(agent, "owner"));
+  CLAWMARK_ASSIGN(sight.holders, list_holders(db, agent));
+  CLAWMARK_ASSIGN(sight.audiences, list_audiences(db, agent));
+  for (const std::string& holder : {sight.home, std::string("agent")}) {
+    if (std::find(sight.holders.begin(), sight.holders.end(), holder) == sight.holders.end()) {
+      sight.holders.push_back(holder);
+    }
+  }
+  sight.writable = sight.holders;
+  return sight;
+}
+
+Result<json::object> run_admin(Serving& serving, Database& db, std::string_view command,
+                               const json::object& params) {
+  for (const Command& known : kCommands) {
+    if (known.name == command) return known.run({serving, db, params});
+  }
+  return make_error(ErrorKind::kNotFound, "api", "unknown_command", "there is no such command");
+}
+
+}  // namespace clawmark

@@ -1,0 +1,397 @@
+#include "serve/retrieval.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/limits.h"
+#include "base/logging.h"
+#include "base/utf8.h"
+#include "projections/facts.h"
+#include "projections/messages.h"
+#include "projections/rarity.h"
+#include "projections/search.h"
+#include "serve/quote.h"
+#include "sources/text_cleaner.h"
+
+namespace clawmark {
+namespace {
+
+constexpr std::size_t kLexicalHits = 60, kVectorHits = 60;
+constexpr std::int64_t kLexicalMs = 50;  // of the lexical leg alone
+constexpr std::int64_t kEmbedMs = 60;    // of the query's embedding alone
+constexpr double kAlike = 0.8;           // token Jaccard of near-copies
+constexpr double kVectorWeightBuiltin =
+    0.46;  // against 1 for the best lexical score (eval.md, section 6)
+constexpr double kVectorWeightModel = 1.0;
+constexpr double kAssistantFactor =
+    0.6;  // on the lexical score: long answers repeat the question's words
+constexpr double kRecencyWeight = 0.05;  // at most; halves every 30 days
+constexpr double kRecencyHalfDays = 30;
+constexpr std::size_t kPerSession = 2;    // excerpts of one session while others wait
+constexpr std::size_t kClusterMax = 24;   // neighbouring messages in one excerpt's ids
+constexpr std::size_t kWindowTexts = 60;  // newest messages of the request whose texts are compared
+constexpr std::size_t kRememberedMax = 20'000;
+constexpr std::size_t kRawBytesMax = 96u << 10;  // of one text, before cleaning
+constexpr std::size_t kFocusBytes = 8u << 10;    // of one text, for words and excerpt
+
+struct Candidate {
+  MessageRow row;
+  double lexical = 0;  // scaled to the best
+  double cosine = 0;
+  double fused = 0;
+  double calibrated = 0;
+  std::string text;  // presentable, the part that matters
+  TokenSet tokens;
+};
+
+// Neighbouring candidates of one session, best first.
+struct Cluster {
+  std::vector<std::size_t> members;
+  double fused = 0;
+};
+
+bool are_neighbours(const MessageRow& a, const MessageRow& b) {
+  if (a.session_id != b.session_id || a.agent != b.agent) return false;
+  if (a.parent == b.seq || b.parent == a.seq) return true;
+  return std::abs(a.seq.value - b.seq.value) <= 2;
+}
+
+}  // namespace
+
+std::optional<TokenSet> TokenMemory::find(Seq message) {
+  const std::lock_guard lock(mutex_);
+  const auto at = sets_.find(message.value);
+  if (at == sets_.end()) return std::nullopt;
+  return at->second;
+}
+
+void TokenMemory::keep(Seq message, TokenSet tokens) {
+  const std::lock_guard lock(mutex_);
+  if (sets_.size() >= kRememberedMax) sets_.clear();
+  sets_[message.value] = std::move(tokens);
+}
+
+// One recall under way.
+struct Retrieval::Pool {
+  const RecallQuery& query;
+  RecallAnswer& answer;
+  QueryTerms terms;
+  Vector vector;
+  bool builtin_model = true;
+  double unrelated = 0;  // cosine up to which a hit says nothing
+  std::vector<std::pair<Seq, double>> lexical;
+  std::vector<std::pair<Seq, double>> near;
+  std::vector<Candidate> candidates;
+  std::vector<Cluster> clusters;
+  std::vector<Seq> held;  // messages of the request
+  std::vector<TokenSet> held_tokens;
+
+  void degrade(std::string what) {
+    if (std::find(answer.degraded.begin(), answer.degraded.end(), what) == answer.degraded.end()) {
+      answer.degraded.push_back(std::move(what));
+    }
+  }
+};
+
+Retrieval::Retrieval(const Clock& clock, BodyReader& bodies, QueryEmbedder* embedder,
+                     IndexKeeper* index)
+    : clock_(clock), bodies_(bodies), embedder_(embedder), index_(index) {}
+
+std::int64_t Retrieval::left_ms(const RecallQuery& query) const {
+  return std::max<std::int64_t>(0, query.deadline_steady_ms - clock_.steady_ms());
+}
+
+RecallAnswer Retrieval::recall(Database& db, const Sight& sight, const RecallQuery& query) {
+  RecallAnswer answer;
+  answer.query = std::string(prefix_code_points(clean_text(query.text), kPromptMax));
+  if (query.limit == 0 || sight.audiences.empty()) return answer;
+  Pool pool{query, answer, QueryTerms(answer.query), {}, true, 0, {}, {}, {}, {}, {}, {}};
+  if (pool.terms.empty()) return answer;
+  lexical_leg(db, sight, pool);
+  vector_leg(sight, pool);
+  if (const Status read = read_rows(db, sight, pool); !read.ok()) {
+    log_warning("recall", describe(read.error()));
+    pool.degrade("messages");
+    return answer;
+  }
+  rank(pool);
+  read_texts(pool);
+  choose(pool);
+  return answer;
+}
+
+void Retrieval::lexical_leg(Database& db, const Sight& sight, Pool& pool) {
+  LexicalQuery query;
+  query.text = pool.answer.query;
+  query.agent = sight.scope.agent;
+  query.audiences = sight.audiences;
+  query.limit = kLexicalHits;
+  query.deadline_ms = std::min(kLexicalMs, left_ms(pool.query) / 2 + 1);
+  query.clock = &clock_;
+  auto found = lexical_search(db, query);
+  db.set_progress(nullptr);
+  if (!found.ok()) {
+    log_warning("recall", describe(found.error()));
+    return pool.degrade("lexical");
+  }
+  if (!found->degraded.empty()) pool.degrade("lexical");
+  if (found->cut) pool.degrade("lexical_cut");
+  double best = 0;
+  for (const LexicalHit& hit : found->hits) best = std::max(best, hit.score);
+  for (const LexicalHit& hit : found->hits) {
+    pool.lexical.emplace_back(hit.message, best > 0 ? std::max(0.0, hit.score) / best : 1.0);
+  }
+}
+
+void Retrieval::vector_leg(const Sight& sight, Pool& pool) {
+  if (embedder_ == nullptr || index_ == nullptr) return;
+  const auto index = index_->index();
+  const IndexState state = index_->state();
+  if (!state.loaded) pool.degrade("vectors_loading");
+  if (!state.failure.empty()) pool.degrade("vectors");
+  if (!index || index->size() == 0) return;
+  QueryVector vector =
+      embedder_->embed(pool.answer.query, std::min(kEmbedMs, left_ms(pool.query) / 2));
+  if (!vector.degraded.empty()) return pool.degrade(std::move(vector.degraded));
+  if (vector.vector.size() != static_cast<std::size_t>(index->model().dims)) {
+    return pool.degrade("vectors_other_model");
+  }
+  pool.builtin_model = index->model().name.starts_with("builtin");
+  pool.vector = std::move(vector.vector);
+  VectorQuery query;
+  query.vector = pool.vector;
+  query.agent = sight.scope.agent;
+  query.audiences = sight.audiences;
+  query.limit = kVectorHits;
+  for (const VectorHit& hit : index->search(query)) {
+    if (hit.cosine > 0) pool.near.emplace_back(hit.message, hit.cosine);
+  }
+  // Unrelated texts of one history look alike to some models: only what stands out from them
+  // counts.
+  const auto background = index->background(query);
+  pool.unrelated = background.rows >= 50 ? background.mean + 3 * background.deviation : 0;
+  std::vector<Seq> others;
+  for (const auto& [message, score] : pool.lexical) others.push_back(message);
+  const auto cosines = index->cosines(pool.vector, others);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    if (cosines[i] > 0) pool.near.emplace_back(others[i], cosines[i]);
+  }
+}
+
+Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
+  std::unordered_map<std::int64_t, Candidate> by_message;
+  std::vector<Seq> order;
+  const auto at = [&](Seq message) -> Candidate& {
+    const auto [entry, fresh] = by_message.try_emplace(message.value);
+    if (fresh) order.push_back(message);
+    return entry->second;
+  };
+  for (const auto& [message, score] : pool.lexical) at(message).lexical = score;
+  for (const auto& [message, cosine] : pool.near) {
+    Candidate& candidate = at(message);
+    candidate.cosine = std::max(candidate.cosine, cosine);
+  }
+  CLAWMARK_ASSIGN(const auto rows, read_messages(db, order));
+  const RequestWindow window = pool.query.window.value_or(RequestWindow{true, 0, {}});
+  const bool holds_all = !window.known || (window.count > 0 && window.oldest.value == 0);
+  std::set<std::int64_t> held;
+  if (pool.query.window && !pool.query.session_id.empty() && (holds_all || window.count > 0)) {
+    CLAWMARK_ASSIGN(pool.held, window_messages(db, sight.scope.agent, pool.query.session_id,
+                                               holds_all ? TimeMs{0} : window.oldest));
+    for (const Seq message : pool.held) held.insert(message.value);
+  }
+  for (const MessageRow& row : rows) {
+    // The wall, once more, on what the message index says now.
+    if (!row.recallable || row.agent != sight.scope.agent ||
+        std::find(sight.audiences.begin(), sight.audiences.end(), row.audience) ==
+            sight.audiences.end()) {
+      continue;
+    }
+    if (held.contains(row.seq.value)) continue;
+    if (pool.query.window && pool.query.session_id.empty() && (holds_all || window.count > 0) &&
+        row.session_key == sight.scope.session_key &&
+        (holds_all || row.occurred >= window.oldest)) {
+      continue;
+    }
+    Candidate candidate = std::move(by_message[row.seq.value]);
+    candidate.row = row;
+    pool.candidates.push_back(std::move(candidate));
+  }
+  std::vector<std::string> tokens;
+  for (const QueryTerm& term : pool.terms.terms()) tokens.push_back(term.token);
+  auto rarity = token_rarity(db, tokens);
+  if (rarity.ok()) pool.terms.set_rarity(rarity->documents, rarity->total);
+  return Ok{};
+}
+
+void Retrieval::rank(Pool& pool) {
+  const double weight = pool.builtin_model ? kVectorWeightBuiltin : kVectorWeightModel;
+  const TimeMs now = clock_.now();
+  for (Candidate& c : pool.candidates) {
+    const double role = c.row.role == "assistant" ? kAssistantFactor : 1;
+    const double age_days =
+        static_cast<double>(std::max<std::int64_t>(0, now.value - c.row.occurred.value)) / kDayMs;
+    c.fused = role * c.lexical + weight * std::max(0.0, c.cosine) +
+              kRecencyWeight * std::exp2(-age_days / kRecencyHalfDays);
+  }
+  std::sort(pool.candidates.begin(), pool.candidates.end(),
+            [](const Candidate& a, const Candidate& b) {
+              return a.fused != b.fused ? a.fused > b.fused : a.row.seq > b.row.seq;
+            });
+  // Neighbours join the cluster that their better one has begun.
+  for (std::size_t i = 0; i < pool.candidates.size(); ++i) {
+    const auto joins = [&](const Cluster& cluster) {
+      return cluster.members.size() < kClusterMax &&
+             std::any_of(
+                 cluster.members.begin(), cluster.members.end(),
+                 [&](std::size_t m) {
+                   return are_neighbours(pool.candidates[m].row, pool.candidates[i].row);
+                 });
+    };
+    const auto home = std::find_if(pool.clusters.begin(), pool.clusters.end(), joins);
+    if (home != pool.clusters.end()) {
+      home->members.push_back(i);
+    } else {
+      pool.clusters.push_back({{i}, pool.candidates[i].fused});
+    }
+  }
+  // Sessions take turns: at most kPerSession clusters of each before the rest.
+  std::unordered_map<std::string, std::size_t> taken;
+  std::vector<Cluster> first, rest;
+  for (Cluster& cluster : pool.clusters) {
+    const std::size_t n = taken[pool.candidates[cluster.members.front()].row.session_id]++;
+    (n < kPerSession ? first : rest).push_back(std::move(cluster));
+  }
+  std::move(rest.begin(), rest.end(), std::back_inserter(first));
+  pool.clusters = std::move(first);
+  const std::size_t looked_at = std::max<std::size_t>(pool.query.limit * 2, 8);
+  if (pool.clusters.size() > looked_at) pool.clusters.resize(looked_at);
+}
+
+void Retrieval::read_texts(Pool& pool) {
+  std::vector<Seq> wanted;
+  std::vector<std::size_t> whose;  // candidate of each
+  for (const Cluster& cluster : pool.clusters) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, cluster.members.size()); ++i) {
+      wanted.push_back(pool.candidates[cluster.members[i]].row.seq);
+      whose.push_back(cluster.members[i]);
+    }
+  }
+  if (wanted.empty()) return;
+  std::vector<Seq> unknown;  // of the request's messages, newest first
+  for (auto it = pool.held.rbegin(); it != pool.held.rend(); ++it) {
+    if (auto tokens = memory_.find(*it)) {
+      pool.held_tokens.push_back(*std::move(tokens));
+    } else if (unknown.size() < kWindowTexts) {
+      unknown.push_back(*it);
+    }
+  }
+  wanted.insert(wanted.end(), unknown.begin(), unknown.end());
+  BodyAnswer read = bodies_.get(wanted, left_ms(pool.query));
+  if (!read.in_time) pool.degrade("bodies_timeout");
+  if (!read.failure.empty()) pool.degrade("bodies");
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Body& body = read.bodies[i];
+    if (body.state == BodyState::kGone) {
+      if (i < whose.size()) ++pool.answer.unreadable;
+      continue;
+    }
+    const std::string_view raw = focus(body.text, pool.terms, kRawBytesMax);
+    std::string text = presentable_text(raw);
+    text = std::string(focus(text, pool.terms, kFocusBytes));
+    TokenSet tokens = token_set(text);
+    if (i < whose.size()) {
+      pool.candidates[whose[i]].tokens = std::move(tokens);
+      pool.candidates[whose[i]].text = std::move(text);
+    } else {
+      pool.held_tokens.push_back(tokens);
+      memory_.keep(wanted[i], std::move(tokens));
+    }
+  }
+}
+
+namespace {
+
+// How sure we are that a text bears on the query, 0..1: share of the query's rare words in it, or a
+// nearness that stands out; either is enough, both together are more.
+double calibrate(const Candidate& c, const QueryTerms& terms, double unrelated, bool builtin) {
+  const double words = terms.coverage(c.tokens);
+  const double low = std::max(builtin ? 0.35 : 0.45, unrelated);
+  const double high = std::max(low + 0.1, builtin ? 0.85 : 0.8);
+  const double near = std::clamp((c.cosine - low) / (high - low), 0.0, 1.0);
+  return 1 - (1 - words) * (1 - (builtin ? 0.6 : 0.9) * near);
+}
+
+// What one excerpt says: the best message, and its neighbour where both fit.
+std::string excerpt_of(const std::vector<const Candidate*>& shown, const QueryTerms& terms) {
+  if (shown.size() == 1) return excerpt_around(shown.front()->text, terms, kExcerptMax);
+  std::string out;
+  for (const Candidate* c : shown) {
+    if (!out.empty()) out.append(" / ");
+    const std::string name = c->row.role == "assistant" ? "you" : shorten(c->row.speaker, 40);
+    out.append(name.empty() ? "user" : name).append(": ");
+    const std::size_t room = kExcerptMax / shown.size();
+    const std::size_t used = count_code_points(name) + 5;
+    out.append(excerpt_around(c->text, terms, room > used ? room - used : 0));
+  }
+  return out;
+}
+
+}  // namespace
+
+void Retrieval::choose(Pool& pool) {
+  std::vector<TokenSet> shown_tokens;
+  const auto is_held = [&](const TokenSet& tokens) {
+    if (!pool.query.window) return false;
+    if (jaccard(tokens, pool.terms.set()) > kAlike) return true;  // the prompt itself
+    return std::any_of(pool.held_tokens.begin(), pool.held_tokens.end(),
+                       [&](const TokenSet& held) { return jaccard(tokens, held) > kAlike; });
+  };
+  const auto is_shown = [&](const TokenSet& tokens) {
+    return std::any_of(shown_tokens.begin(), shown_tokens.end(),
+                       [&](const TokenSet& other) { return jaccard(tokens, other) > kAlike; });
+  };
+  for (const Cluster& cluster : pool.clusters) {
+    if (pool.answer.items.size() >= pool.query.limit) break;
+    std::vector<const Candidate*> fit;
+    for (const std::size_t i : cluster.members) {
+      Candidate& c = pool.candidates[i];
+      if (c.text.empty()) continue;
+      c.calibrated = calibrate(c, pool.terms, pool.unrelated, pool.builtin_model);
+      if (c.calibrated < pool.query.threshold || is_held(c.tokens) || is_shown(c.tokens)) continue;
+      if (pool.query.withhold_orders && !screen_for_injection(c.text).empty()) {
+        ++pool.answer.withheld;
+        continue;
+      }
+      fit.push_back(&c);
+    }
+    if (fit.empty()) continue;
+    const Candidate& best = *fit.front();
+    RecallItem item;
+    item.message = best.row.seq.value;
+    for (const std::size_t i : cluster.members) {
+      const auto message = pool.candidates[i].row.seq.value;
+      if (message != item.message) item.messages.push_back(message);
+    }
+    std::sort(item.messages.begin(), item.messages.end());
+    item.messages.insert(item.messages.begin(), item.message);
+    item.at = best.row.occurred;
+    item.role = best.row.role;
+    item.speaker = best.row.speaker;
+    item.session_id = best.row.session_id;
+    item.session_key = best.row.session_key;
+    item.score = best.calibrated;
+    for (const Candidate* c : fit) shown_tokens.push_back(c->tokens);
+    if (fit.size() > 1 && count_code_points(best.text) > kExcerptMax / 2) fit.resize(1);
+    std::sort(fit.begin(), fit.end(), [](const Candidate* a, const Candidate* b) {
+      return a->row.occurred != b->row.occurred ? a->row.occurred < b->row.occurred
+                                                : a->row.seq < b->row.seq;
+    });
+    item.dialogue = fit.size() > 1;
+    item.excerpt = excerpt_of(fit, pool.terms);
+    pool.answer.items.push_back(std::move(item));
+  }
+}
+
+}  // namespace clawmark

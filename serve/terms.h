@@ -1,0 +1,54 @@
+#pragma once
+// Words of a text as sets: how much of a query a text covers, how alike two texts are, where in a
+// text the query's words stand thickest.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clawmark {
+
+// Hashes of a text's tokens (projections/search), ascending, each once, without stop words.
+using TokenSet = std::vector<std::uint64_t>;
+TokenSet token_set(std::string_view text);
+double jaccard(const TokenSet& a, const TokenSet& b);  // two empty sets: 0
+
+struct QueryTerm {
+  std::string token;
+  std::uint64_t hash = 0;
+  double weight = 1;  // rarer means more
+};
+
+class QueryTerms {
+ public:
+  QueryTerms() = default;
+  // Content words only; none in "ok, thanks". Weights by shape (identifiers and long words count
+  // more) until set_rarity() is told better.
+  explicit QueryTerms(std::string_view text);
+  bool empty() const { return terms_.empty(); }
+  std::span<const QueryTerm> terms() const { return terms_; }
+  // `documents[i]`: how many of `total` texts hold terms()[i].
+  void set_rarity(std::span<const std::int64_t> documents, std::int64_t total);
+  // Weight of the terms found over the weight of all, or of the six heaviest when there are more;
+  // 0..1.
+  double coverage(const TokenSet& text) const;
+  const TokenSet& set() const { return set_; }
+
+ private:
+  std::vector<QueryTerm> terms_;
+  TokenSet set_;
+};
+
+// The part of `text`, at most `bytes_max` bytes and cut between code points, in which the query's
+// words (as letters, ASCII case) stand thickest; cheap on megabytes. The whole text when it is
+// short enough.
+std::string_view focus(std::string_view text, const QueryTerms& query, std::size_t bytes_max);
+
+// At most `chars_max` code points of `text` (white space collapsed) where the query's words stand
+// thickest, cut at word borders, cuts marked with "…".
+std::string excerpt_around(std::string_view text, const QueryTerms& query, std::size_t chars_max);
+
+}  // namespace clawmark

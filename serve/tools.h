@@ -1,0 +1,39 @@
+#pragma once
+// The five clawmark_* tools: what a model (or a person, through a slash command) may ask. The walls
+// are those of the prompt: a caller finds, changes and forgets only what it may see.
+
+#include <string>
+#include <string_view>
+
+#include "serve/serving.h"
+
+namespace clawmark {
+
+constexpr std::int64_t kToolMs = 250;              // of a search, wall time
+constexpr std::int64_t kReconcileWaitMs = 20'000;  // then it goes on in the background
+
+struct ToolAnswer {
+  bool ok = true;  // false: refused by rule; `text` says which and what to do
+  std::string text;
+  json::object details;
+};
+
+struct ToolCallContext {
+  Serving& serving;
+  Database& db;
+  const Sight& sight;
+  std::string session_id;
+  std::string by = "tool";  // or "cli": people's own hands, not a model's
+  bool withhold_orders = true;
+};
+
+bool is_tool(std::string_view name);
+// Error: not_found for another name; what the store or the writer says when it cannot.
+Result<ToolAnswer> call_tool(const ToolCallContext& context, std::string_view name,
+                             const json::object& params);
+
+// How far the background work has come, for an answer that could be incomplete: "Index 42% complete
+// …"; empty when all is done.
+std::string progress_note(Database& db);
+
+}  // namespace clawmark

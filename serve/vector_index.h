@@ -1,0 +1,75 @@
+#pragma once
+// Nearest neighbours among the vectors of one model, with deletes and an exact filter by audience.
+// In memory, int8 with 1-bit codes in front once the scan would be slow. A search sees only rows of
+// its audiences: the filter comes before the choice of the best, so a small audience never loses
+// hits to a large one.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "log/event.h"
+#include "models/model.h"
+
+namespace clawmark {
+
+// One chunk's vector as stored: value[i] = scale × codes[i].
+struct VectorEntry {
+  Seq message;
+  std::string agent, audience;
+  float scale = 0;
+  std::span<const std::int8_t> codes;  // model().dims of them
+};
+
+struct VectorHit {
+  Seq message;
+  double cosine = 0;  // of the message's best chunk
+};
+
+struct VectorQuery {
+  std::span<const float> vector;  // unit length
+  std::string_view agent;
+  std::span<const std::string> audiences;
+  std::size_t limit = 50;  // messages
+};
+
+// Safe from several threads: searches run side by side, changes wait for them.
+class VectorIndex {
+ public:
+  virtual ~VectorIndex() = default;
+  virtual ModelId model() const = 0;
+  // Error: invalid, reason "dims" (nothing is added).
+  virtual Status add(std::span<const VectorEntry> entries) = 0;
+  virtual void remove(std::span<const Seq> messages) = 0;  // all chunks of each
+  // Best first; equal cosines by message. Empty when the query's length is not the model's.
+  virtual std::vector<VectorHit> search(const VectorQuery& query) const = 0;
+  // Cosine of each message's best chunk; 0 where there is none.
+  virtual std::vector<double> cosines(std::span<const float> vector,
+                                      std::span<const Seq> messages) const = 0;
+  // Mean and spread of the query's cosines over the rows that it may see (a sample of them): what
+  // "unrelated" looks like for this model and history. Rows: how many were looked at.
+  struct Background {
+    double mean = 0, deviation = 0;
+    std::size_t rows = 0;
+  };
+  virtual Background background(const VectorQuery& query) const = 0;
+  virtual std::size_t size() const = 0;           // vectors
+  virtual std::vector<Seq> messages() const = 0;  // ascending, each once
+};
+
+struct ScanOptions {
+  // Bytes of codes up to which every row is compared in full; above, 1-bit codes choose candidates
+  // first.
+  std::size_t full_scan_bytes = 4u << 20;
+  std::size_t rescored = 600;  // candidates of the 1-bit pass
+  bool plain_kernels = false;
+};
+
+std::unique_ptr<VectorIndex> make_scan_index(const ModelId& model, const ScanOptions& options = {});
+
+}  // namespace clawmark
