@@ -114,9 +114,11 @@ class Extractor {
                                           std::span<const WindowMessage> window) const = 0;
 };
 
-// Evidence check: each quote must stand (white space and case folded) in the cited message, and
-// that message be a person's; sets `verified`, `why`, `observed`, `subject`. Assistant and tool
-// text never vouch for a user's fact.
+// Evidence check: a quote must stand (white space and case folded) in the cited message, and that
+// message be a person's; quotes that do not are taken out, and a fact without any is not verified.
+// Nor is one whose value rests only on assistant or tool text (these never vouch for a user's
+// fact), or names what nobody said. Sets `verified`, `why`, `observed`, `subject`. Extractors have
+// called it on what they return; calling it again changes nothing.
 void verify_evidence(std::span<ExtractedFact> facts, std::span<const WindowMessage> window);
 
 struct EndpointOptions {
