@@ -43,7 +43,7 @@ Status read_parts(Database& db, const LcmSchema& schema, LcmRow& row) {
     const auto type = parts->text(0);
     if (type == "text" && texts++ > 0) joined.push_back('\n');
     if (type == "text") joined.append(parts->text(1));
-    if (row.role == "assistant" && (type == "tool" || type == "agent") && !parts->is_null(2)) {
+    if (row.role == "assistant" && !parts->text(2).empty()) {  // whatever the part's type is called
       row.tools.push_back({parts->string(2), parts->string(3)});
     }
     if (row.call_id.empty()) row.call_id = parts->string(2);
@@ -103,7 +103,7 @@ Result<std::int64_t> earlier_by_hash(Database& db, const LcmSchema& schema,
   if (!first || (row.role != "tool" && row.tools.empty())) return first.value_or(0);
   // Two calls of one second may answer the same; only the same call is a copy.
   CLAWMARK_ASSIGN(const auto call, call_id_of(db, schema, *first));
-  return call == row.call_id ? *first : 0;
+  return call == row.call_id || call.empty() || row.call_id.empty() ? *first : 0;
 }
 
 }  // namespace
