@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "base/sqlite.h"
+#include "log/cursor.h"
 #include "log/event_log.h"
 #include "projections/projection.h"
 
@@ -19,14 +20,25 @@ struct ProjectionDigest {
   Hash256 digest;
 };
 
-// Makes tables, views and cursors of the first generation where missing. Called at each start.
+// The cursor of a projection's fold: "project.facts" of its generation.
+WorkerId projection_worker(std::string_view projection, int generation);
+// Makes tables, views and cursors of the first generation where missing. Called at each start, with
+// the store open for writing.
 Status ensure_projections(Database& db, std::span<Projection* const> projections);
+// Names of those that must be built again: folded by an older version, or with tables missing.
+Result<std::vector<std::string>> outdated_projections(Database& db,
+                                                      std::span<Projection* const> projections);
+// Error: not_found when the projection was never made.
 Result<int> live_generation(Database& db, std::string_view projection);
-// One step of a projection's fold: at most `limit` events after its cursor, in one transaction with the cursor.
-// Returns how many events were passed; 0: at the head.
+// One step of a projection's fold: at most `limit` events after its cursor, in one transaction with
+// the cursor. Returns how many events were passed; 0: at the head. Error: conflict "superseded"
+// when the generation is older than the live one, "lost_race" when another writer moved the cursor;
+// then nothing is written.
 Result<std::size_t> fold_step(Database& db, Projection& projection, int generation,
                               std::size_t limit, TimeMs now);
-// Builds generation live+1 to the head, swaps the views, drops the old one. Sweeps half-built generations first.
+// Builds generation live+1 to the head, swaps the views, drops the old one. Sweeps half-built
+// generations first, so that one that was killed can simply be run again. Works on damaged tables:
+// the live ones are never read.
 using Progress = std::function<void(Seq at, Seq head)>;
 Result<ProjectionDigest> rebuild(Database& db, Projection& projection, TimeMs now,
                                  const Progress& progress);
@@ -43,7 +55,8 @@ struct VerifyReport {
   std::vector<std::string> problems;
   bool ok() const { return problems.empty(); }
 };
-// Log density, chain, hashes; cursors against the head; folds into a scratch generation and compares; index against rows.
+// Log density, chain, hashes; cursors against the head; folds into a scratch generation and
+// compares; index against rows.
 Result<VerifyReport> verify(Database& db, std::span<Projection* const> projections, TimeMs now);
 
 }  // namespace clawmark

@@ -1,7 +1,8 @@
 #pragma once
-// Lexical candidates: FTS5 (contentless, own tokenizer `clawmark`: ICU word breaks, CJK bigrams and single characters, diacritics and
-// case folded, porter for English, identifiers whole and split) over presentable text of recallable messages.
-// User text is never query syntax: it is tokenized and quoted.
+// Lexical candidates: FTS5 (contentless, own tokenizer `clawmark`: ICU word breaks, CJK bigrams and
+// single characters, diacritics and case folded, porter for English, identifiers whole and split)
+// over presentable text of recallable messages. User text is never query syntax: it is tokenized
+// and quoted.
 
 #include <cstdint>
 #include <span>
@@ -9,16 +10,20 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/sqlite.h"
 #include "log/event.h"
 
 namespace clawmark {
 
-// Registers the tokenizer and the ranking function on a connection. Every connection that searches needs it.
+// Registers the tokenizer and the ranking function on a connection. Every connection that searches
+// needs it.
 Status register_search(Database& db);
 
+// Tokens of a text as a question: in order, with repetitions.
 std::vector<std::string> search_tokens(std::string_view text);
+// Of a token as search_tokens gives it, or of a lower-case word.
 bool is_stop_word(std::string_view token);
 
 struct LexicalHit {
@@ -31,15 +36,30 @@ struct LexicalQuery {
   std::string agent;
   std::vector<std::string> audiences;  // only messages for these holders
   std::size_t limit = 50;
-  std::int64_t deadline_ms = 50;       // then what was found so far, flagged
+  std::int64_t deadline_ms = 50;  // then what was found so far, flagged
+  const Clock* clock = nullptr;   // measures the deadline; null: the system's
+  // The text is a query in our own small language: +word must, -word must not, "a phrase", word*
+  // begins with. Never FTS5's.
+  bool advanced = false;
 };
 
 struct LexicalAnswer {
   std::vector<LexicalHit> hits;
-  bool cut = false;        // the deadline came first
-  std::string degraded;    // not empty: why this leg could not answer
+  bool cut = false;      // the deadline came first
+  std::string degraded;  // not empty: why this leg could not answer
 };
 
+// Words of any kind find any document that holds one of them; a "quoted phrase" is looked for as
+// such, and is required when the text is nothing else. Never an error for what the text says: a
+// broken index is `degraded`.
 Result<LexicalAnswer> lexical_search(Database& db, const LexicalQuery& query);
+
+struct SearchCounts {
+  std::int64_t indexed = 0;
+  std::int64_t masked = 0;   // rewound: hidden, may come back
+  std::int64_t pending = 0;  // deleted and hidden, words still in the index until it is rebuilt
+  std::int64_t gone = 0;     // text could not be had
+};
+Result<SearchCounts> search_counts(Database& db);
 
 }  // namespace clawmark

@@ -1,0 +1,164 @@
+#include "projections/facts.h"
+
+#include <array>
+
+#include "log/event_log.h"
+#include "projections/digest.h"
+#include "projections/facts_fold.h"
+#include "projections/facts_tables.h"
+#include "projections/refold.h"
+
+namespace clawmark {
+namespace {
+
+constexpr std::array<std::string_view, 11> kTypes = {
+    event_type::kMessageObserved, event_type::kMessageSighted, event_type::kSessionBranch,
+    event_type::kSessionDeleted,  event_type::kSourceFallback, event_type::kFactStated,
+    event_type::kFactForgotten,   event_type::kFactExpired,    event_type::kExtractionCompleted,
+    event_type::kBatchParked,     event_type::kEventRedacted};
+
+class FactsProjection final : public Projection {
+ public:
+  explicit FactsProjection(const FoldOptions& options) : options_(options) {}
+
+  std::string_view name() const override { return "facts"; }
+  int fold_version() const override { return 1; }
+  std::string ddl(int generation) const override {
+    return generation_sql(kFactsDdl, kFactsPrefix, generation) +
+           generation_sql(StandingLedger::ddl(), kFactsPrefix, generation);
+  }
+  std::string views(int generation) const override {
+    return generation_sql(kFactsViews, kFactsPrefix, generation);
+  }
+  std::string drop(int generation) const override {
+    return generation_sql(kFactsDrop, kFactsPrefix, generation) +
+           generation_sql(StandingLedger::drop(), kFactsPrefix, generation);
+  }
+  std::span<const std::string_view> types() const override { return kTypes; }
+
+  Status apply(Transaction& txn, int generation, std::span<const Event> events) override {
+    FactsFold fold(txn.db(), generation, options_);
+    return apply_or_refold(*this, txn, generation, events, fold);
+  }
+
+  Result<Hash256> digest(Database& db, int generation) const override {
+    Sha256 hash;
+    const auto feed = [&](std::string_view sql, int columns) {
+      return hash_rows(db, generation_sql(sql, kFactsPrefix, generation), columns, hash);
+    };
+    // Messages by entry id and no log positions: the same history in another log gives the same
+    // digest.
+    CLAWMARK_TRY(feed(
+        "SELECT agent, holder, subject, key, value, confidence, source, created_ms, updated_ms, "
+        "last_observed_ms, due_ms, observations, origin, is_deleted, (SELECT entry_id FROM "
+        "fact_messages__g# m WHERE m.message = f.message) FROM facts__g# f "
+        "ORDER BY agent, holder, subject, key",
+        15));
+    CLAWMARK_TRY(feed(
+        "SELECT agent, holder, subject, key, ordinal, value, source, valid_from_ms, valid_to_ms, "
+        "quote, (SELECT entry_id FROM fact_messages__g# m WHERE m.message = h.message) "
+        "FROM fact_history__g# h ORDER BY agent, holder, subject, key, ordinal",
+        11));
+    CLAWMARK_TRY(feed(
+        "SELECT o.agent, o.holder, o.subject, o.key, o.value, o.kind, o.confidence, o.said_ms, "
+        "o.due_ms, o.reason, o.state, o.blank, m.entry_id, e.quote FROM fact_observations__g# o "
+        "LEFT JOIN fact_evidence__g# e ON e.seq = o.seq AND e.ordinal = o.ordinal "
+        "LEFT JOIN fact_messages__g# m ON m.message = e.message "
+        "ORDER BY 1, 2, 3, 4, 8, 6, 5, 7, 9, 10, 11, 12, 13, 14",
+        14));
+    CLAWMARK_TRY(
+        feed("SELECT agent, holder, subject, memory_key, at_ms, event_type, old_value, new_value, "
+             "source "
+             "FROM memory_events__g# ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9",
+             9));
+    return hash.finish();
+  }
+
+ private:
+  FoldOptions options_;
+};
+
+Fact read_row(Statement& row, TimeMs as_of) {
+  Fact fact;
+  fact.agent = row.string(0);
+  fact.holder = row.string(1);
+  fact.subject = row.string(2);
+  fact.key = row.string(3);
+  fact.value = row.string(4);
+  fact.confidence = row.real(5);
+  fact.source = row.string(6);
+  fact.created = row.time(7);
+  fact.updated = row.time(8);
+  fact.last_observed = row.time(9);
+  if (!row.is_null(10)) fact.due = row.time(10);
+  fact.observations = row.integer(11);
+  fact.message = row.integer(12);
+  fact.effective_confidence = effective_confidence(fact, as_of);
+  return fact;
+}
+
+constexpr char kSelect[] =
+    "SELECT agent, holder, subject, key, value, confidence, source, created_ms, updated_ms, "
+    "last_observed_ms, due_ms, observations, message FROM facts WHERE is_deleted = 0 AND agent = "
+    "?1 ";
+
+std::string holders_json(const std::vector<std::string>& holders) {
+  json::array list;
+  for (const auto& holder : holders) list.emplace_back(holder);
+  return to_text(json::value(list));
+}
+
+template <class... Args>
+Result<std::vector<Fact>> read_all(Database& db, const std::string& sql, TimeMs as_of,
+                                   const Args&... args) {
+  CLAWMARK_ASSIGN(Statement * statement, db.cached(sql));
+  statement->with(args...);
+  std::vector<Fact> facts;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, statement->step());
+    if (!row) break;
+    facts.push_back(read_row(*statement, as_of));
+  }
+  statement->reset();
+  return facts;
+}
+
+}  // namespace
+
+std::unique_ptr<Projection> make_facts_projection(const FoldOptions& options) {
+  return std::make_unique<FactsProjection>(options);
+}
+
+Result<std::vector<Fact>> read_facts(Database& db, std::string_view agent,
+                                     const std::vector<std::string>& holders, TimeMs as_of) {
+  return read_all(db,
+                  std::string(kSelect) +
+                      "AND holder IN (SELECT value FROM json_each(?2)) "
+                      "ORDER BY source = 'user' DESC, key, holder, subject",
+                  as_of, agent, holders_json(holders));
+}
+
+Result<std::optional<Fact>> find_fact(Database& db, std::string_view agent, std::string_view holder,
+                                      std::string_view subject, std::string_view key,
+                                      TimeMs as_of) {
+  CLAWMARK_ASSIGN(
+      auto facts,
+      read_all(db, std::string(kSelect) + "AND holder = ?2 AND subject = ?3 AND key = ?4", as_of,
+               agent, holder, subject, key));
+  if (facts.empty()) return std::optional<Fact>{};
+  return std::optional<Fact>(std::move(facts.front()));
+}
+
+Result<std::vector<Fact>> stale_facts(Database& db, std::string_view agent,
+                                      const std::vector<std::string>& holders, int days,
+                                      TimeMs as_of) {
+  const std::int64_t before = as_of.value - static_cast<std::int64_t>(days) * kDayMs;
+  return read_all(db,
+                  std::string(kSelect) +
+                      "AND source = 'extracted' AND last_observed_ms < ?3 AND "
+                      "holder IN (SELECT value FROM json_each(?2)) "
+                      "ORDER BY last_observed_ms, key, holder, subject",
+                  as_of, agent, holders_json(holders), before);
+}
+
+}  // namespace clawmark

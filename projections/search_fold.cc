@@ -1,0 +1,367 @@
+// The fold that keeps the search index: which messages are in it, which are hidden, and the words'
+// frequencies.
+
+#include <array>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "projections/digest.h"
+#include "projections/projection.h"
+#include "projections/search.h"
+#include "projections/search_index.h"
+#include "projections/standing.h"
+#include "projections/tables.h"
+
+namespace clawmark {
+namespace {
+
+constexpr std::string_view kPrefix = "search";
+
+constexpr std::array<std::string_view, 5> kTypes = {
+    event_type::kMessageObserved, event_type::kMessageSighted, event_type::kSessionBranch,
+    event_type::kSessionDeleted, event_type::kEventRedacted};
+
+// state of search_docs: indexed; masked (rewound); pending (deleted, its words still inside);
+// removed (deleted, out); gone (no text); closed (lane not known yet).
+constexpr std::string_view kDdl = R"sql(
+CREATE VIRTUAL TABLE IF NOT EXISTS search_fts__g# USING fts5(
+  body, content='', columnsize=0, tokenize='clawmark');
+CREATE TABLE IF NOT EXISTS search_docs__g#(
+  message INTEGER PRIMARY KEY, state TEXT NOT NULL, text_hash BLOB NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS search_docs__g#_state ON search_docs__g#(state) WHERE state <> 'indexed';
+CREATE TABLE IF NOT EXISTS search_hidden__g#(message INTEGER PRIMARY KEY) STRICT;
+CREATE TABLE IF NOT EXISTS search_terms__g#(
+  term TEXT PRIMARY KEY, rows INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS search_stats__g#(
+  id INTEGER PRIMARY KEY CHECK (id = 1), rows INTEGER NOT NULL, tokens INTEGER NOT NULL) STRICT;
+)sql";
+
+constexpr std::string_view kDrop =
+    "DROP TABLE IF EXISTS search_docs__g#; DROP TABLE IF EXISTS search_hidden__g#;"
+    "DROP TABLE IF EXISTS search_terms__g#; DROP TABLE IF EXISTS search_stats__g#;";
+constexpr std::string_view kDropFts = "DROP TABLE IF EXISTS search_fts__g#;";
+
+bool is_candidate(const Event& event) {
+  const std::string role = get_string(event.payload, "role");
+  return (role == "user" || role == "assistant") && get_string(event.payload, "class") == "chat" &&
+         get_string(event.payload, "noise").empty() &&
+         (event.scope.lane == Lane::kDirect || event.scope.lane == Lane::kGroup ||
+          event.scope.lane == Lane::kUnknown);
+}
+
+bool opens(const Event& sighting) {
+  Lane lane = sighting.scope.lane;
+  if (lane == Lane::kUnknown) {
+    lane =
+        parse_session_key(get_string(sighting.payload, "session_key", sighting.scope.session_key))
+            .lane;
+  }
+  return lane == Lane::kDirect || lane == Lane::kGroup;
+}
+
+using Texts = std::unordered_map<std::int64_t, std::string>;
+
+class SearchFold {
+ public:
+  SearchFold(Database& db, int generation, const Texts& texts)
+      : tables_(db, kPrefix, generation), ledger_(tables_), texts_(texts) {}
+
+  // Messages whose texts the events will need.
+  Result<std::vector<Seq>> wanted(std::span<const Event> events) {
+    std::vector<Seq> out;
+    for (const Event& event : events) {
+      if (event.redacted) continue;
+      if (event.type == event_type::kMessageObserved && is_candidate(event)) {
+        out.push_back(event.seq);
+      } else if (event.type == event_type::kMessageSighted) {
+        const Seq message{get_int(event.payload, "message")};
+        CLAWMARK_ASSIGN(const auto state, state_of(message));
+        if (state == "closed" || state == "removed" || state == "gone") out.push_back(message);
+      } else if (event.type == event_type::kSessionDeleted) {
+        CLAWMARK_ASSIGN(
+            const auto messages,
+            ledger_.session_messages(event.scope.agent, get_string(event.payload, "session_id")));
+        out.insert(out.end(), messages.begin(), messages.end());
+      } else if (event.type == event_type::kEventRedacted) {
+        const Seq message{get_int(event.payload, "seq")};
+        CLAWMARK_ASSIGN(const auto state, state_of(message));
+        if (!state.empty()) out.push_back(message);
+      }
+    }
+    return out;
+  }
+
+  Status fold(const Event& event) {
+    if (event.redacted) return Ok{};
+    if (event.type == event_type::kMessageObserved) return observed(event);
+    if (event.type == event_type::kMessageSighted) return sighted(event);
+    if (event.type == event_type::kSessionBranch) {
+      CLAWMARK_ASSIGN(const auto changed, ledger_.branch(event));
+      return restand(changed);
+    }
+    if (event.type == event_type::kSessionDeleted) {
+      CLAWMARK_ASSIGN(
+          const auto changed,
+          ledger_.remove_session(event.scope.agent, get_string(event.payload, "session_id")));
+      return restand(changed);
+    }
+    if (event.type == event_type::kEventRedacted) return redacted(event);
+    return Ok{};
+  }
+
+  // Word frequencies are gathered over the batch.
+  Status flush() {
+    for (const auto& [term, delta] : frequencies_) {
+      if (delta == 0) continue;
+      CLAWMARK_TRY(tables_.run(
+          "INSERT INTO search_terms__g#(term, rows) VALUES(?1, ?2) ON CONFLICT DO UPDATE SET "
+          "rows = rows + excluded.rows",
+          term, delta));
+    }
+    if (rows_ == 0 && tokens_ == 0) return Ok{};
+    return tables_.run(
+        "INSERT INTO search_stats__g#(id, rows, tokens) VALUES(1, ?1, ?2) ON CONFLICT DO UPDATE "
+        "SET rows = rows + excluded.rows, tokens = tokens + excluded.tokens",
+        rows_, tokens_);
+  }
+
+ private:
+  Result<std::string> state_of(Seq message) {
+    std::string state;
+    CLAWMARK_TRY(tables_.each(
+        "SELECT state FROM search_docs__g# WHERE message = ?1",
+        [&](Statement& row) { state = row.string(0); }, message.value));
+    return state;
+  }
+
+  Status set_state(Seq message, const char* state) {
+    return tables_.run("UPDATE search_docs__g# SET state = ?2 WHERE message = ?1", message.value,
+                       state);
+  }
+  Status hide(Seq message) {
+    return tables_.run("INSERT OR IGNORE INTO search_hidden__g#(message) VALUES(?1)",
+                       message.value);
+  }
+  Status show(Seq message) {
+    return tables_.run("DELETE FROM search_hidden__g# WHERE message = ?1", message.value);
+  }
+
+  Status observed(const Event& event) {
+    if (!is_candidate(event)) return Ok{};
+    const std::string session_id = get_string(event.payload, "session_id");
+    CLAWMARK_TRY(ledger_.sight(event.seq, event.scope.agent, session_id, ""));
+    const bool closed = event.scope.lane == Lane::kUnknown;
+    CLAWMARK_TRY(
+        tables_.run("INSERT INTO search_docs__g#(message, state, text_hash) VALUES(?1, ?2, x'')",
+                    event.seq.value, closed ? "closed" : "removed"));
+    return closed ? Status(Ok{}) : restand({event.seq});
+  }
+
+  Status sighted(const Event& event) {
+    const Seq message{get_int(event.payload, "message")};
+    CLAWMARK_ASSIGN(const auto state, state_of(message));
+    if (state.empty()) return Ok{};
+    CLAWMARK_TRY(
+        ledger_.sight(message, event.scope.agent, get_string(event.payload, "session_id"), ""));
+    if (state == "closed" && opens(event)) CLAWMARK_TRY(set_state(message, "removed"));
+    return restand({message});
+  }
+
+  Status restand(const std::vector<Seq>& messages) {
+    for (const Seq message : messages) {
+      CLAWMARK_ASSIGN(const auto state, state_of(message));
+      if (state.empty() || state == "closed") continue;
+      CLAWMARK_ASSIGN(const Standing standing, ledger_.standing(message));
+      if (standing == Standing::kDeleted) {
+        CLAWMARK_TRY(take_out(message, state));
+      } else {
+        CLAWMARK_TRY(put_in(message, state, standing == Standing::kActive));
+      }
+    }
+    return Ok{};
+  }
+
+  Status put_in(Seq message, const std::string& state, bool visible) {
+    if (state == "removed" || state == "gone") {
+      const auto text = texts_.find(message.value);
+      if (text == texts_.end()) return set_state(message, "gone");
+      CLAWMARK_TRY(index(message, text->second, 1));
+      CLAWMARK_TRY(tables_.run("UPDATE search_docs__g# SET text_hash = ?2 WHERE message = ?1",
+                               message.value, sha256(text->second)));
+    }
+    CLAWMARK_TRY(visible ? show(message) : hide(message));
+    return set_state(message, visible ? "indexed" : "masked");
+  }
+
+  // Hidden at once. Its words leave the index too when the very text that was put in is at hand.
+  Status take_out(Seq message, const std::string& state) {
+    if (state == "removed" || state == "gone" || state == "pending") return Ok{};
+    CLAWMARK_TRY(hide(message));
+    const auto text = texts_.find(message.value);
+    CLAWMARK_ASSIGN(const bool same, is_indexed_text(message, text));
+    if (!same) return set_state(message, "pending");
+    CLAWMARK_TRY(index(message, text->second, -1));
+    CLAWMARK_TRY(show(message));
+    CLAWMARK_TRY(tables_.run("UPDATE search_docs__g# SET text_hash = x'' WHERE message = ?1",
+                             message.value));
+    return set_state(message, "removed");
+  }
+
+  Result<bool> is_indexed_text(Seq message, Texts::const_iterator text) {
+    if (text == texts_.end()) return false;
+    const Hash256 hash = sha256(text->second);
+    CLAWMARK_ASSIGN(const auto same,
+                    tables_.query_int("SELECT 1 FROM search_docs__g# WHERE message = ?1 AND "
+                                      "text_hash = ?2",
+                                      message.value, hash));
+    return same.has_value();
+  }
+
+  Status redacted(const Event& event) {
+    const Seq message{get_int(event.payload, "seq")};
+    CLAWMARK_ASSIGN(const auto state, state_of(message));
+    if (state.empty()) return Ok{};
+    CLAWMARK_TRY(take_out(message, state));
+    CLAWMARK_ASSIGN(const auto after, state_of(message));
+    if (after == "pending") return Ok{};
+    return tables_.run("DELETE FROM search_docs__g# WHERE message = ?1", message.value);
+  }
+
+  // sign 1 puts the chunks of a text in, -1 takes them out (contentless FTS5 needs the text for
+  // that).
+  Status index(Seq message, std::string_view text, int sign) {
+    const auto chunks = search_chunks(text);
+    for (std::size_t ordinal = 0; ordinal < chunks.size(); ++ordinal) {
+      const ChunkTokens tokens = chunk_tokens(chunks[ordinal]);
+      if (tokens.texts.empty()) continue;
+      const std::int64_t rowid = search_rowid(message, ordinal, tokens.texts.size());
+      const ChunkTokensScope scope(chunks[ordinal], tokens);
+      if (sign > 0) {
+        CLAWMARK_TRY(tables_.run("INSERT INTO search_fts__g#(rowid, body) VALUES(?1, ?2)", rowid,
+                                 chunks[ordinal]));
+      } else {
+        CLAWMARK_TRY(
+            tables_.run("INSERT INTO search_fts__g#(search_fts__g#, rowid, body) "
+                        "VALUES('delete', ?1, ?2)",
+                        rowid, chunks[ordinal]));
+      }
+      std::unordered_set<std::string_view> distinct(tokens.texts.begin(), tokens.texts.end());
+      for (const auto term : distinct) frequencies_[std::string(term)] += sign;
+      rows_ += sign;
+      tokens_ += sign * static_cast<std::int64_t>(tokens.texts.size());
+    }
+    return Ok{};
+  }
+
+  Tables tables_;
+  StandingLedger ledger_;
+  const Texts& texts_;
+  std::unordered_map<std::string, std::int64_t> frequencies_;
+  std::int64_t rows_ = 0, tokens_ = 0;
+};
+
+class SearchProjection final : public Projection {
+ public:
+  SearchProjection(BodyStore& bodies, Presentable presentable)
+      : bodies_(bodies), presentable_(std::move(presentable)) {}
+
+  std::string_view name() const override { return "search"; }
+  int fold_version() const override { return 1; }
+  std::string ddl(int generation) const override {
+    return generation_sql(kDdl, kPrefix, generation) +
+           generation_sql(StandingLedger::ddl(), kPrefix, generation);
+  }
+  std::string views(int) const override { return {}; }
+  std::string drop(int generation) const override {
+    return generation_sql(kDropFts, kPrefix, generation) + drop_plain(generation);
+  }
+  std::span<const std::string_view> types() const override { return kTypes; }
+  bool replayable() const override { return false; }
+
+  Status prepare(Database& db, int generation, std::span<const Event> events) override {
+    texts_.clear();
+    SearchFold fold(db, generation, texts_);
+    CLAWMARK_ASSIGN(const auto wanted, fold.wanted(events));
+    if (wanted.empty()) return Ok{};
+    CLAWMARK_ASSIGN(auto bodies, bodies_.get(db, wanted));
+    for (std::size_t i = 0; i < wanted.size() && i < bodies.size(); ++i) {
+      if (bodies[i].state == BodyState::kGone) continue;
+      texts_[wanted[i].value] = presentable_(bodies[i].text);
+    }
+    return Ok{};
+  }
+
+  Status apply(Transaction& txn, int generation, std::span<const Event> events) override {
+    SearchFold fold(txn.db(), generation, texts_);
+    for (const Event& event : events) CLAWMARK_TRY(fold.fold(event));
+    CLAWMARK_TRY(fold.flush());
+    texts_.clear();
+    return Ok{};
+  }
+
+  // Of what is in the index, not of how FTS5 keeps it.
+  Result<Hash256> digest(Database& db, int generation) const override {
+    Sha256 hash;
+    CLAWMARK_TRY(hash_rows(db,
+                           generation_sql("SELECT message, state, hex(text_hash) FROM "
+                                          "search_docs__g# ORDER BY message",
+                                          kPrefix, generation),
+                           3, hash));
+    return hash.finish();
+  }
+
+  // FTS5 cannot drop a table that it cannot open: then its entry and its shadow tables are taken
+  // out one by one.
+  Status drop_tables(Database& db, int generation) const override {
+    CLAWMARK_TRY(db.exec(drop_plain(generation)));
+    const auto dropped = db.exec(generation_sql(kDropFts, kPrefix, generation));
+    if (dropped.ok()) return Ok{};
+    if (dropped.error().kind == ErrorKind::kRetriable) return dropped.error();
+    return drop_damaged(db, generation);
+  }
+
+  Result<std::vector<std::string>> check(Database& db, int generation) const override {
+    std::vector<std::string> problems;
+    const auto sound = db.exec(
+        generation_sql("INSERT INTO search_fts__g#(search_fts__g#) VALUES('integrity-check')",
+                       kPrefix, generation));
+    if (!sound.ok()) {
+      if (sound.error().kind == ErrorKind::kRetriable) return sound.error();
+      problems.push_back("the search index is damaged: " + describe(sound.error()) +
+                         "; run clawmark rebuild search");
+    }
+    return problems;
+  }
+
+ private:
+  static std::string drop_plain(int generation) {
+    return generation_sql(kDrop, kPrefix, generation) +
+           generation_sql(StandingLedger::drop(), kPrefix, generation);
+  }
+
+  static Status drop_damaged(Database& db, int generation) {
+    CLAWMARK_TRY(db.exec("PRAGMA writable_schema = ON"));
+    auto removed = db.exec(
+        generation_sql("DELETE FROM sqlite_schema WHERE type = 'table' AND name = 'search_fts__g#'",
+                       kPrefix, generation));
+    CLAWMARK_TRY(db.exec("PRAGMA writable_schema = RESET"));
+    if (!removed.ok()) return removed;
+    return db.exec(generation_sql(
+        "DROP TABLE IF EXISTS search_fts__g#_data; DROP TABLE IF EXISTS search_fts__g#_idx;"
+        "DROP TABLE IF EXISTS search_fts__g#_config; DROP TABLE IF EXISTS search_fts__g#_docsize;"
+        "DROP TABLE IF EXISTS search_fts__g#_content;",
+        kPrefix, generation));
+  }
+
+  BodyStore& bodies_;
+  Presentable presentable_;
+  Texts texts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Projection> make_search_projection(BodyStore& bodies, Presentable presentable) {
+  return std::make_unique<SearchProjection>(bodies, std::move(presentable));
+}
+
+}  // namespace clawmark

@@ -1,0 +1,309 @@
+// Answering from the index. Cost is bounded by choosing words: a row of the index costs about a
+// microsecond, so rare words choose the candidates, common ones only add to the score of those, and
+// a question of common words alone is answered from the rows that hold all of them and from the
+// newest rows.
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "projections/rebuild.h"
+#include "projections/search.h"
+#include "projections/search_index.h"
+#include "projections/search_terms.h"
+#include "projections/tables.h"
+
+namespace clawmark {
+namespace {
+
+constexpr std::int64_t kRowsMax = 3000;  // of the index, that one question may rank
+constexpr std::size_t kClockEvery = 64;  // rows between looks at the clock
+
+struct IndexStats {
+  std::int64_t rows = 0, tokens = 0, newest = 0;
+};
+
+// The words that choose, and those that only rank.
+struct Plan {
+  std::vector<SearchTerm> must, choose, rank, never;
+  std::int64_t rowid_min = 0;
+};
+
+class Deadline {
+ public:
+  Deadline(const LexicalQuery& query)
+      : clock_(query.clock == nullptr ? system_ : *query.clock),
+        end_(clock_.steady_ms() + query.deadline_ms) {}
+  bool passed() const { return clock_.steady_ms() >= end_; }
+
+ private:
+  SystemClock system_;
+  const Clock& clock_;
+  std::int64_t end_;
+};
+
+class Search {
+ public:
+  Search(Database& db, int generation, int messages_generation, const LexicalQuery& query)
+      : db_(db),
+        tables_(db, "search", generation),
+        generation_(generation),
+        messages_generation_(messages_generation),
+        query_(query),
+        deadline_(query) {}
+
+  Result<LexicalAnswer> run() {
+    auto terms = parse_search(query_);
+    CLAWMARK_TRY(weigh(terms));
+    std::vector<SearchTerm> live;
+    for (auto& term : terms) {
+      // A word that no row holds finds nothing; one that is required makes that the answer.
+      if (term.rows > 0) {
+        live.push_back(std::move(term));
+      } else if (term.role == SearchTerm::Role::kMust) {
+        return LexicalAnswer{};
+      }
+    }
+    db_.set_progress([this] { return deadline_.passed(); });
+    Status done = passes(live);
+    db_.set_progress(nullptr);
+    if (!done.ok() && done.error().reason == "interrupt") {
+      cut_ = true;
+    } else if (!done.ok()) {
+      return done.error();
+    }
+    return answer();
+  }
+
+ private:
+  Status weigh(std::vector<SearchTerm>& terms) {
+    CLAWMARK_TRY(tables_.each(
+        "SELECT rows, tokens, coalesce((SELECT max(message) FROM search_docs__g#), 0) FROM "
+        "search_stats__g# WHERE id = 1",
+        [&](Statement& row) { stats_ = {row.integer(0), row.integer(1), row.integer(2)}; }));
+    for (auto& term : terms) {
+      term.rows = stats_.rows;
+      if (!term.prefix) {
+        for (const auto& token : term.tokens) {
+          CLAWMARK_ASSIGN(
+              const auto rows,
+              tables_.query_int("SELECT rows FROM search_terms__g# WHERE term = ?1", token));
+          term.rows = std::min(term.rows, std::max<std::int64_t>(0, rows.value_or(0)));
+          term.weight += idf(rows.value_or(0));
+        }
+      } else {
+        term.rows = std::max<std::int64_t>(1, stats_.rows / 50);
+        term.weight = idf(term.rows);
+      }
+    }
+    return Ok{};
+  }
+
+  double idf(std::int64_t rows) const {
+    const auto all = static_cast<double>(stats_.rows);
+    const auto with = static_cast<double>(std::max<std::int64_t>(rows, 0));
+    return std::log(1.0 + std::max(0.0, all - with + 0.5) / (with + 0.5));
+  }
+
+  Status passes(std::vector<SearchTerm>& terms) {
+    Plan plan;
+    for (auto& term : terms) {
+      auto& group = term.role == SearchTerm::Role::kMust  ? plan.must
+                    : term.role == SearchTerm::Role::kNot ? plan.never
+                                                          : plan.choose;
+      group.push_back(std::move(term));
+    }
+    if (!plan.must.empty()) {
+      plan.rank = std::exchange(plan.choose, {});
+      limit_rows(plan, rarest(plan.must));
+      return pass(plan);
+    }
+    if (plan.choose.empty()) return Ok{};
+    std::sort(plan.choose.begin(), plan.choose.end(),
+              [](const SearchTerm& a, const SearchTerm& b) { return a.rows < b.rows; });
+    std::int64_t rows = 0;
+    std::size_t chosen = 0;
+    while (chosen < plan.choose.size() && rows + plan.choose[chosen].rows <= kRowsMax) {
+      rows += plan.choose[chosen++].rows;
+    }
+    if (chosen == 0) return common_only(plan);
+    plan.rank.assign(
+        std::make_move_iterator(plan.choose.begin() + static_cast<std::ptrdiff_t>(chosen)),
+        std::make_move_iterator(plan.choose.end()));
+    plan.choose.resize(chosen);
+    return pass(plan);
+  }
+
+  Status common_only(Plan& plan) {
+    const std::int64_t least = plan.choose.front().rows;
+    if (plan.choose.size() > 1) {
+      Plan all = plan;
+      all.must = std::exchange(all.choose, {});
+      if (all.must.size() > 3) {
+        all.rank.assign(all.must.begin() + 3, all.must.end());
+        all.must.resize(3);
+      }
+      limit_rows(all, least / 4);
+      CLAWMARK_TRY(pass(all));
+    }
+    std::int64_t rows = 0;
+    for (const auto& term : plan.choose) rows += term.rows;
+    limit_rows(plan, rows);
+    return pass(plan);
+  }
+
+  static std::int64_t rarest(const std::vector<SearchTerm>& terms) {
+    std::int64_t rows = terms.front().rows;
+    for (const auto& term : terms) rows = std::min(rows, term.rows);
+    return rows;
+  }
+
+  // Only the newest part of the index, when a pass would rank too many rows.
+  void limit_rows(Plan& plan, std::int64_t rows) const {
+    if (rows <= kRowsMax) return;
+    const double share = static_cast<double>(kRowsMax) / static_cast<double>(rows);
+    const auto newest = static_cast<double>(stats_.newest);
+    plan.rowid_min = search_rowid({static_cast<std::int64_t>(newest * (1 - share))}, 0, 1);
+  }
+
+  static void join(std::string& out, const std::vector<SearchTerm>& terms, const char* by) {
+    out += '(';
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      if (i > 0) out += by;
+      out += quote_term(terms[i]);
+    }
+    out += ')';
+  }
+
+  // Weights in the order in which the expression names its phrases.
+  std::string expression(const Plan& plan, std::vector<double>& weights) const {
+    const auto weigh_all = [&](const std::vector<SearchTerm>& terms, bool counts) {
+      for (const auto& term : terms) weights.push_back(counts ? term.weight : 0);
+    };
+    std::string out;
+    const auto& chosen = plan.must.empty() ? plan.choose : plan.must;
+    join(out, chosen, plan.must.empty() ? " OR " : " AND ");
+    weigh_all(chosen, true);
+    if (!plan.rank.empty()) {
+      // True for every candidate; the further words only add to the score.
+      std::vector<SearchTerm> any = plan.rank;
+      any.insert(any.end(), chosen.begin(), chosen.end());
+      out = "(" + out + " AND ";
+      join(out, any, " OR ");
+      out += ')';
+      weigh_all(plan.rank, true);
+      weigh_all(chosen, false);
+    }
+    if (!plan.never.empty()) {
+      out = "(" + out + " NOT ";
+      join(out, plan.never, " OR ");
+      out += ')';
+      weigh_all(plan.never, false);
+    }
+    return out;
+  }
+
+  std::string sql(std::size_t weights) const {
+    std::string rank = "clawmark_bm25(search_fts__g#, ?5";
+    for (std::size_t i = 0; i < weights; ++i) rank += ", ?" + std::to_string(i + 6);
+    return generation_sql("SELECT f.rowid, " + rank + ") FROM search_fts__g# f ", "search",
+                          generation_) +
+           generation_sql("CROSS JOIN messages__g# m ON m.seq = f.rowid >> 16 ", "message",
+                          messages_generation_) +
+           generation_sql(
+               "WHERE search_fts__g# MATCH ?1 AND f.rowid >= ?4 AND m.recallable = 1 AND m.agent = "
+               "?2 AND m.audience IN (SELECT value FROM json_each(?3)) AND NOT EXISTS(SELECT 1 "
+               "FROM "
+               "search_hidden__g# h WHERE h.message = m.seq) ORDER BY f.rowid DESC",
+               "search", generation_);
+  }
+
+  Status pass(const Plan& plan) {
+    std::vector<double> weights;
+    const std::string match = expression(plan, weights);
+    CLAWMARK_ASSIGN(Statement * statement, db_.cached(sql(weights.size())));
+    json::array audiences;
+    for (const auto& audience : query_.audiences) audiences.emplace_back(audience);
+    const std::string audience_list = to_text(json::value(audiences));
+    const double average = static_cast<double>(stats_.tokens) /
+                           static_cast<double>(std::max<std::int64_t>(stats_.rows, 1));
+    statement->with(match, query_.agent, audience_list, plan.rowid_min, average);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      statement->bind(static_cast<int>(i) + 6, weights[i]);
+    }
+    auto stepped = collect(*statement);
+    statement->reset();
+    return stepped;
+  }
+
+  Status collect(Statement& statement) {
+    for (std::size_t n = 1;; ++n) {
+      CLAWMARK_ASSIGN(const bool row, statement.step());
+      if (!row) return Ok{};
+      double& best = best_[message_of_rowid(statement.integer(0)).value];
+      best = std::max(best, statement.real(1));
+      if (n % kClockEvery == 0 && deadline_.passed()) {
+        cut_ = true;
+        return Ok{};
+      }
+    }
+  }
+
+  LexicalAnswer answer() const {
+    LexicalAnswer out;
+    out.cut = cut_;
+    out.hits.reserve(best_.size());
+    for (const auto& [message, score] : best_) out.hits.push_back({{message}, score});
+    const auto before = [](const LexicalHit& a, const LexicalHit& b) {
+      return a.score != b.score ? a.score > b.score : a.message > b.message;
+    };
+    const auto keep = static_cast<std::ptrdiff_t>(std::min(query_.limit, out.hits.size()));
+    std::partial_sort(out.hits.begin(), out.hits.begin() + keep, out.hits.end(), before);
+    out.hits.resize(static_cast<std::size_t>(keep));
+    return out;
+  }
+
+  Database& db_;
+  Tables tables_;
+  int generation_, messages_generation_;
+  const LexicalQuery& query_;
+  Deadline deadline_;
+  IndexStats stats_;
+  std::unordered_map<std::int64_t, double> best_;
+  bool cut_ = false;
+};
+
+Result<LexicalAnswer> search_now(Database& db, const LexicalQuery& query) {
+  CLAWMARK_ASSIGN(const int generation, live_generation(db, "search"));
+  CLAWMARK_ASSIGN(const int messages, live_generation(db, "messages"));
+  return Search(db, generation, messages, query).run();
+}
+
+}  // namespace
+
+Result<LexicalAnswer> lexical_search(Database& db, const LexicalQuery& query) {
+  if (query.limit == 0 || query.audiences.empty()) return LexicalAnswer{};
+  auto found = search_now(db, query);
+  if (found.ok()) return found;
+  LexicalAnswer out;
+  out.degraded = "word search cannot answer (" + found.error().stage + "/" + found.error().reason +
+                 "): run clawmark rebuild search";
+  return out;
+}
+
+Result<SearchCounts> search_counts(Database& db) {
+  CLAWMARK_ASSIGN(const int generation, live_generation(db, "search"));
+  Tables tables(db, "search", generation);
+  SearchCounts out;
+  CLAWMARK_TRY(tables.each("SELECT state, count(*) FROM search_docs__g# GROUP BY state",
+                           [&](Statement& row) {
+                             const auto state = row.text(0);
+                             if (state == "indexed") out.indexed = row.integer(1);
+                             if (state == "masked") out.masked = row.integer(1);
+                             if (state == "pending") out.pending = row.integer(1);
+                             if (state == "gone") out.gone = row.integer(1);
+                           }));
+  return out;
+}
+
+}  // namespace clawmark

@@ -1,0 +1,141 @@
+#include "projections/standing.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace clawmark {
+
+std::string_view to_string(Standing standing) {
+  switch (standing) {
+    case Standing::kActive:
+      return "active";
+    case Standing::kRewound:
+      return "rewound";
+    case Standing::kDeleted:
+      return "deleted";
+    case Standing::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string_view StandingLedger::ddl() {
+  return R"sql(
+CREATE TABLE IF NOT EXISTS @_sightings__g#(
+  message INTEGER NOT NULL, agent TEXT NOT NULL, session_id TEXT NOT NULL, session_key TEXT NOT NULL,
+  PRIMARY KEY(message, session_id)) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS @_sightings__g#_session ON @_sightings__g#(agent, session_id, message);
+CREATE TABLE IF NOT EXISTS @_deleted__g#(
+  agent TEXT NOT NULL, session_id TEXT NOT NULL,
+  PRIMARY KEY(agent, session_id)) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS @_branches__g#(
+  agent TEXT NOT NULL, session_id TEXT NOT NULL, rank INTEGER NOT NULL, carrier TEXT NOT NULL,
+  revision INTEGER NOT NULL, PRIMARY KEY(agent, session_id, rank, carrier)) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS @_inactive__g#(
+  agent TEXT NOT NULL, session_id TEXT NOT NULL, carrier TEXT NOT NULL, message INTEGER NOT NULL,
+  PRIMARY KEY(agent, session_id, carrier, message)) STRICT, WITHOUT ROWID;
+)sql";
+}
+
+std::string_view StandingLedger::drop() {
+  return "DROP TABLE IF EXISTS @_sightings__g#; DROP TABLE IF EXISTS @_deleted__g#;"
+         "DROP TABLE IF EXISTS @_branches__g#; DROP TABLE IF EXISTS @_inactive__g#;";
+}
+
+Status StandingLedger::sight(Seq message, std::string_view agent, std::string_view session_id,
+                             std::string_view session_key) {
+  // A session's key may become known only with a later sighting.
+  return tables_.run(
+      "INSERT INTO @_sightings__g#(message, agent, session_id, session_key) VALUES(?1, ?2, ?3, ?4) "
+      "ON CONFLICT DO UPDATE SET session_key = excluded.session_key "
+      "WHERE session_key = '' AND excluded.session_key <> ''",
+      message.value, agent, session_id, session_key);
+}
+
+Result<std::vector<Seq>> StandingLedger::inactive(std::string_view agent,
+                                                  std::string_view session_id) {
+  std::vector<Seq> out;
+  CLAWMARK_TRY(tables_.each(
+      "SELECT message FROM @_inactive__g# WHERE agent = ?1 AND session_id = ?2 AND carrier = "
+      "(SELECT carrier FROM @_branches__g# WHERE agent = ?1 AND session_id = ?2 "
+      " ORDER BY rank, carrier LIMIT 1) ORDER BY message",
+      [&](Statement& row) { out.push_back({row.integer(0)}); }, agent, session_id));
+  return out;
+}
+
+Result<std::vector<Seq>> StandingLedger::branch(const Event& event) {
+  const std::string session_id = get_string(event.payload, "session_id");
+  const std::string carrier = get_string(event.payload, "carrier");
+  const std::string& agent = event.scope.agent;
+  const std::int64_t revision = get_int(event.payload, "revision");
+  const int rank = carrier == "agent-db" ? 0 : carrier == "transcripts" ? 1 : 2;
+  CLAWMARK_ASSIGN(
+      const auto known,
+      tables_.query_int("SELECT revision FROM @_branches__g# WHERE agent = ?1 AND session_id = ?2 "
+                        "AND rank = ?3 AND carrier = ?4",
+                        agent, session_id, rank, carrier));
+  if (known && *known > revision) return std::vector<Seq>{};
+  CLAWMARK_ASSIGN(const auto before, inactive(agent, session_id));
+  CLAWMARK_TRY(tables_.run(
+      "INSERT INTO @_branches__g#(agent, session_id, rank, carrier, revision) "
+      "VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET revision = excluded.revision",
+      agent, session_id, rank, carrier, revision));
+  CLAWMARK_TRY(tables_.run(
+      "DELETE FROM @_inactive__g# WHERE agent = ?1 AND session_id = ?2 AND carrier = ?3", agent,
+      session_id, carrier));
+  if (const auto* list = find_array(event.payload, "inactive")) {
+    for (const auto& item : *list) {
+      if (!item.is_int64()) continue;
+      CLAWMARK_TRY(
+          tables_.run("INSERT OR IGNORE INTO @_inactive__g#(agent, session_id, carrier, "
+                      "message) VALUES(?1, ?2, ?3, ?4)",
+                      agent, session_id, carrier, item.get_int64()));
+    }
+  }
+  CLAWMARK_ASSIGN(const auto after, inactive(agent, session_id));
+  std::vector<Seq> changed;
+  std::set_symmetric_difference(before.begin(), before.end(), after.begin(), after.end(),
+                                std::back_inserter(changed));
+  return changed;
+}
+
+Result<std::vector<Seq>> StandingLedger::session_messages(std::string_view agent,
+                                                          std::string_view session_id) {
+  std::vector<Seq> out;
+  CLAWMARK_TRY(tables_.each(
+      "SELECT message FROM @_sightings__g# WHERE agent = ?1 AND session_id = ?2 ORDER BY message",
+      [&](Statement& row) { out.push_back({row.integer(0)}); }, agent, session_id));
+  return out;
+}
+
+Result<std::vector<Seq>> StandingLedger::remove_session(std::string_view agent,
+                                                        std::string_view session_id) {
+  CLAWMARK_TRY(
+      tables_.run("INSERT OR IGNORE INTO @_deleted__g#(agent, session_id) "
+                  "VALUES(?1, ?2)",
+                  agent, session_id));
+  return session_messages(agent, session_id);
+}
+
+Result<Standing> StandingLedger::standing(Seq message) {
+  Standing best = Standing::kUnknown;
+  CLAWMARK_TRY(tables_.each(
+      "SELECT EXISTS(SELECT 1 FROM @_deleted__g# d WHERE d.agent = s.agent AND d.session_id = "
+      "s.session_id), coalesce((SELECT EXISTS(SELECT 1 FROM @_inactive__g# i WHERE i.agent = "
+      "b.agent AND i.session_id = b.session_id AND i.carrier = b.carrier AND i.message = "
+      "s.message) "
+      "FROM @_branches__g# b WHERE b.agent = s.agent AND b.session_id = s.session_id "
+      "ORDER BY b.rank, b.carrier LIMIT 1), 0) FROM @_sightings__g# s WHERE s.message = ?1",
+      [&](Statement& row) {
+        const bool deleted = row.integer(0) != 0;
+        const bool rewound = row.integer(1) != 0;
+        const Standing here = deleted   ? Standing::kDeleted
+                              : rewound ? Standing::kRewound
+                                        : Standing::kActive;
+        if (best == Standing::kUnknown || here < best) best = here;
+      },
+      message.value));
+  return best;
+}
+
+}  // namespace clawmark

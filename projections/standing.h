@@ -1,0 +1,44 @@
+#pragma once
+// Where messages stand: in which sessions each was seen, which of those the user deleted, and which
+// messages lie off a session's active path. Every projection that cares keeps its own copy, under
+// its own prefix, so that each folds alone.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "log/event.h"
+#include "projections/tables.h"
+
+namespace clawmark {
+
+// Active: on the active path of a session that lives. Rewound: off the path in all of them.
+// Deleted: in no session that lives. Unknown: never sighted here.
+enum class Standing { kUnknown, kActive, kRewound, kDeleted };
+std::string_view to_string(Standing standing);
+
+class StandingLedger {
+ public:
+  explicit StandingLedger(Tables& tables) : tables_(tables) {}
+
+  static std::string_view ddl();   // with '@' and '#'
+  static std::string_view drop();  // likewise
+
+  Status sight(Seq message, std::string_view agent, std::string_view session_id,
+               std::string_view session_key);
+  // Of session.branch: the messages that changed sides. An older revision than the one known
+  // changes nothing. The agent database's word goes before the transcripts'.
+  Result<std::vector<Seq>> branch(const Event& event);
+  // Of session.deleted: the messages that stood in it.
+  Result<std::vector<Seq>> remove_session(std::string_view agent, std::string_view session_id);
+  Result<Standing> standing(Seq message);
+  Result<std::vector<Seq>> session_messages(std::string_view agent, std::string_view session_id);
+
+ private:
+  Result<std::vector<Seq>> inactive(std::string_view agent, std::string_view session_id);
+  Tables& tables_;
+};
+
+}  // namespace clawmark
