@@ -3,6 +3,7 @@
 #include <date/date.h>
 #include <date/tz.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -18,6 +19,11 @@ const date::time_zone* find_zone(std::string_view zone) {
   } catch (const std::exception&) {
     return nullptr;
   }
+}
+
+// Years 1 to 9999: what lies outside is a mistake of the data and must not overflow the calendar.
+TimeMs clamp(TimeMs time) {
+  return {std::clamp<std::int64_t>(time.value, -62'135'596'800'000, 253'402'300'799'999)};
 }
 
 LocalTime split(date::local_time<Millis> local, int offset_minutes) {
@@ -56,12 +62,12 @@ std::optional<int> parse_offset(std::string_view text, std::size_t& at) {
   if (text[at] != '+' && text[at] != '-') return std::nullopt;
   const int sign = text[at++] == '-' ? -1 : 1;
   const int hours = digits(text, at, 2);
-  if (hours < 0) return std::nullopt;
+  if (hours < 0 || hours > 23) return std::nullopt;
   int minutes = 0;
   if (at < text.size()) {
     take(text, at, ":");
     minutes = digits(text, at, 2);
-    if (minutes < 0) return std::nullopt;
+    if (minutes < 0 || minutes > 59) return std::nullopt;
   }
   return sign * (hours * 60 + minutes);
 }
@@ -79,6 +85,7 @@ std::int64_t SystemClock::steady_ms() const {
 }
 
 std::string format_iso(TimeMs time) {
+  time = clamp(time);
   const auto t = split(date::local_time<Millis>(Millis(time.value)), 0);
   const auto ms = ((time.value % 1000) + 1000) % 1000;
   char buffer[64];
@@ -98,7 +105,7 @@ std::optional<TimeMs> parse_iso(std::string_view text) {
   const int hour = digits(text, at, 2);
   if (hour < 0 || hour > 24 || !take(text, at, ":")) return std::nullopt;
   const int minute = digits(text, at, 2);
-  if (minute < 0 || minute > 59) return std::nullopt;
+  if (minute < 0 || minute > 59 || (hour == 24 && minute != 0)) return std::nullopt;
   int second = 0;
   std::int64_t ms = 0;
   if (take(text, at, ":")) {
@@ -123,6 +130,7 @@ std::optional<TimeMs> parse_iso(std::string_view text) {
 }
 
 LocalTime to_local(TimeMs time, std::string_view zone) {
+  time = clamp(time);
   const SysMs sys{Millis(time.value)};
   const auto* tz = find_zone(zone);
   if (tz == nullptr) return split(date::local_time<Millis>(sys.time_since_epoch()), 0);

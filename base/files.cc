@@ -92,8 +92,9 @@ Result<std::string> read_file(const std::string& path, std::size_t bytes_max) {
 
 Status write_file_atomic(const std::string& path, std::string_view content) {
   const std::string temporary = path + ".tmp";
+  ::unlink(temporary.c_str());  // left over, or a link laid by someone else
   {
-    const Fd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    const Fd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!fd.valid()) return file_error("create", temporary);
     CLAWMARK_TRY(write_all(fd.get(), content, temporary));
     if (::fsync(fd.get()) != 0) return file_error("sync", temporary);
@@ -168,41 +169,49 @@ std::string base_name(std::string_view path) {
 
 std::string unsafe_filesystem(const std::string& path) {
   struct statfs s{};
-  if (::statfs(path.c_str(), &s) != 0) return {};
-  switch (static_cast<std::uint32_t>(s.f_type)) {
-    case 0x6969:
-      return "nfs";
-    case 0x517B:
-      return "smb";
-    case 0xFF534D42:
-      return "cifs";
-    case 0xFE534D42:
-      return "smb2";
-    case 0x01021997:
-      return "9p";
-    case 0x65735546:
-      return "fuse";
-    case 0x6a656a63:
-      return "virtiofs";
-    case 0x5346414F:
-      return "afs";
-    default:
-      return {};
+  std::string at = path;
+  while (::statfs(at.c_str(), &s) != 0) {  // what is to be made there lies where its parent lies
+    if (at == "/" || at == ".") return {};
+    at = dir_name(at);
   }
+  struct Kind {
+    std::uint32_t magic;
+    const char* name;
+  };
+  // linux/magic.h and statfs(2): network and shared file systems, where locks or mmap are not kept
+  // between machines or between host and guest.
+  constexpr Kind kKinds[] = {
+      {0x6969, "nfs"},        {0x517B, "smb"},        {0xFF534D42, "cifs"},
+      {0xFE534D42, "smb2"},   {0x01021997, "9p"},     {0x65735546, "fuse or virtiofs"},
+      {0x5346414F, "afs"},    {0x6B414653, "kafs"},   {0x786F4256, "vboxsf"},
+      {0xBACBACBC, "vmhgfs"}, {0x7C7C6673, "prl_fs"}, {0x00C36400, "ceph"},
+      {0x0BD00BD0, "lustre"}, {0x01161970, "gfs2"},   {0x73757245, "coda"},
+      {0x7461636F, "ocfs2"},  {0x47504653, "gpfs"},   {0x564C, "ncp"},
+  };
+  for (const Kind& kind : kKinds) {
+    if (static_cast<std::uint32_t>(s.f_type) == kind.magic) return kind.name;
+  }
+  return {};
 }
 
 Result<FileLock> FileLock::acquire(const std::string& path, std::string_view holder) {
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!fd.valid()) return file_error("open lock", path);
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) return file_error("lock", path);
     std::string who = read_file(path, 4096).value_or("");
     while (who.ends_with('\n')) who.pop_back();
     return make_error(ErrorKind::kConflict, "lock", "held",
                       "the store is in use by " + (who.empty() ? "another process" : who) +
                           " (lock file " + path + ")");
   }
-  if (::ftruncate(fd.get(), 0) != 0) return file_error("truncate", path);
-  CLAWMARK_TRY(write_all(fd.get(), std::string(holder) + "\n", path));
+  // Written over and then cut, so that a second opener never reads an empty file.
+  const std::string content = std::string(holder) + "\n";
+  CLAWMARK_TRY(write_all(fd.get(), content, path));
+  if (::ftruncate(fd.get(), static_cast<off_t>(content.size())) != 0) {
+    return file_error("truncate", path);
+  }
   return FileLock(std::move(fd));
 }
 

@@ -22,7 +22,8 @@ void log_line(LogLevel level, std::string_view component, std::string_view messa
   std::string line;
   if (::isatty(STDERR_FILENO) == 0) line = "<" + std::to_string(static_cast<int>(level)) + ">";
   line.append(component).append(": ");
-  for (const char c : redact_secrets(message)) line.push_back(c == '\n' ? ' ' : c);
+  for (const char c : redact_secrets(message))
+    line.push_back(static_cast<unsigned char>(c) < ' ' ? ' ' : c);
   line.push_back('\n');
   // One write, so that lines of several threads do not mix. Nothing can be done if it fails.
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());

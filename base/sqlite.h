@@ -83,7 +83,7 @@ class Statement {
 enum class OpenMode {
   kReadWriteCreate,  // ours: WAL, foreign keys, secure_delete, busy_timeout 5 s, file mode 0600
   kReadOnly,         // ours, for readers beside the daemon: query_only, busy_timeout 5 s
-  kImmutable,        // a closed file of ours, looked at without making side files; ignores a -wal
+  kImmutable,        // a file nobody has open: no side files are made; ignores a -wal
   kForeignReadOnly,  // the host's: mode=ro, query_only, mmap off, busy_timeout 250 ms, nothing else
 };
 

@@ -32,9 +32,7 @@ Result<std::string> zstd_decompress(std::span<const std::uint8_t> frame, std::si
                              out.append(piece);
                              return Ok{};
                            }));
-  const auto size = ZSTD_getFrameContentSize(frame.data(), frame.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR) return corrupt("no frame header");
-  if (size != ZSTD_CONTENTSIZE_UNKNOWN && size != out.size()) return corrupt("cut short");
+  if (frame.empty() || !reader.finished()) return corrupt("cut short");
   return out;
 }
 
@@ -45,14 +43,16 @@ ZstdReader::~ZstdReader() {
 
 Status ZstdReader::feed(std::string_view input,
                         const std::function<Status(std::string_view)>& sink) {
+  if (input.empty()) return Ok{};
   std::vector<char> buffer(ZSTD_DStreamOutSize());
   ZSTD_inBuffer in{input.data(), input.size(), 0};
   for (;;) {
     ZSTD_outBuffer out{buffer.data(), buffer.size(), 0};
     const std::size_t code = ZSTD_decompressStream(static_cast<ZSTD_DStream*>(stream_), &out, &in);
     if (ZSTD_isError(code)) return corrupt(ZSTD_getErrorName(code));
+    finished_ = code == 0;
     if (out.pos > 0) CLAWMARK_TRY(sink({buffer.data(), out.pos}));
-    if (in.pos == in.size && out.pos < out.size) return Ok{};
+    if (in.pos == in.size && (finished_ || out.pos < out.size)) return Ok{};
   }
 }
 

@@ -25,9 +25,12 @@ class ZstdReader {
   ZstdReader(const ZstdReader&) = delete;
   ZstdReader& operator=(const ZstdReader&) = delete;
   Status feed(std::string_view input, const std::function<Status(std::string_view)>& sink);
+  // Whether the input so far ends with a whole frame.
+  bool finished() const { return finished_; }
 
  private:
   void* stream_;
+  bool finished_ = true;
 };
 
 }  // namespace clawmark
