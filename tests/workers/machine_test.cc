@@ -1,0 +1,455 @@
+// Tables of resume() calls: what each machine does about each kind of failure. No store, no
+// threads.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/limits.h"
+#include "workers/backoff.h"
+#include "workers/model_machine.h"
+#include "workers/poll_machine.h"
+
+namespace clawmark {
+namespace {
+
+constexpr TimeMs kStart{1'795'000'000'000};
+
+// A model that is played by the test: each request is answered by `answer`.
+class PlayedWork final : public ModelWork {
+ public:
+  bool is_local() const override { return false; }
+  bool needs_probe() const override { return probe_needed; }
+  std::size_t items_per_load() const override { return 100; }
+  std::size_t items_per_request() const override { return per_request; }
+  std::size_t text_bytes_max() const override { return text_max; }
+  HttpRequest plan(std::span<const WorkItem> items) const override {
+    asked.clear();
+    for (const auto& item : items) asked.push_back(item.message);
+    HttpRequest request;
+    request.body = std::string(40 * items.size(), 'x');
+    return request;
+  }
+  Result<SpanAnswer> interpret(const Result<HttpResponse>& response,
+                               std::span<const WorkItem> items) override {
+    if (!response.ok()) return response.error();
+    return answer(items);
+  }
+  Result<SpanAnswer> run_local(std::span<const WorkItem> items) override { return answer(items); }
+  std::vector<WorkItem> canary() const override { return {WorkItem{-1, "hello", {}, {}}}; }
+
+  std::function<Result<SpanAnswer>(std::span<const WorkItem>)> answer;
+  mutable std::vector<std::int64_t> asked;
+  std::size_t per_request = 16;
+  std::size_t text_max = 1600;
+  bool probe_needed = false;
+};
+
+SpanAnswer vectors(std::size_t count) {
+  SpanAnswer out;
+  for (std::size_t i = 0; i < count; ++i) out.vectors.emplace_back(Vector{1.0F, 0.0F});
+  return out;
+}
+
+std::shared_ptr<const Batch> batch_of(std::size_t count, std::size_t text_bytes = 10) {
+  auto batch = std::make_shared<Batch>();
+  for (std::size_t i = 1; i <= count; ++i) {
+    batch->items.push_back(
+        WorkItem{static_cast<std::int64_t>(i), std::string(text_bytes, 'a'), {}, {}});
+  }
+  batch->passed = count;
+  return batch;
+}
+
+HttpResponse http(int status) {
+  HttpResponse response;
+  response.status = status;
+  return response;
+}
+
+// Plays the store and the endpoint for one machine until the batch is done.
+struct Play {
+  explicit Play(std::shared_ptr<PlayedWork> w, MachineOptions options = {})
+      : work(std::move(w)), machine(work, std::move(options)) {}
+
+  // `respond` answers each call, by what was asked (also of the canary: {-1}).
+  void run(std::shared_ptr<const Batch> batch,
+           std::function<Result<HttpResponse>(const std::vector<std::int64_t>&)> respond,
+           int calls_max = 200) {
+    Action action = machine.resume(Started{}, now);
+    bool given = false;
+    while (calls < calls_max) {
+      if (std::holds_alternative<Load>(action)) {
+        ++loads;
+        if (given && (committed_last || !reload)) return;
+        auto next = given ? reload(std::get<Load>(action)) : batch;
+        given = true;
+        action = machine.resume(Loaded{next}, now);
+        current = next;
+      } else if (std::holds_alternative<CallModel>(action)) {
+        ++calls;
+        call_times.push_back(now);
+        action = machine.resume(Answered{respond(work->asked)}, now);
+      } else if (const auto* commit = std::get_if<Commit>(&action)) {
+        for (const auto i : commit->items) done.push_back(current->items[i].message);
+        committed_last = commit->last;
+        action = machine.resume(Committed{Ok{}}, now);
+      } else if (const auto* park = std::get_if<Park>(&action)) {
+        parked.push_back({current->items[park->item].message, park->reason, park->attempts});
+        action = machine.resume(Parked{Ok{}}, now);
+      } else if (const auto* sleep = std::get_if<Sleep>(&action)) {
+        sleeps.push_back(sleep->until.value - now.value);
+        if (sleep->until > now) now = sleep->until;
+        if (until_time && now > *until_time) return;
+        action = machine.resume(Woke{}, now);
+      } else {
+        stopped = true;
+        return;
+      }
+    }
+  }
+
+  struct ParkedItem {
+    std::int64_t message;
+    std::string reason;
+    int attempts;
+  };
+  std::shared_ptr<PlayedWork> work;
+  ModelMachine machine;
+  TimeMs now = kStart;
+  std::shared_ptr<const Batch> current;
+  std::function<std::shared_ptr<const Batch>(const Load&)> reload;
+  std::optional<TimeMs> until_time;
+  std::vector<std::int64_t> done;
+  std::vector<ParkedItem> parked;
+  std::vector<std::int64_t> sleeps;
+  std::vector<TimeMs> call_times;
+  int calls = 0, loads = 0;
+  bool stopped = false, committed_last = false;
+};
+
+std::shared_ptr<PlayedWork> good_work() {
+  auto work = std::make_shared<PlayedWork>();
+  work->answer = [](std::span<const WorkItem> items) { return vectors(items.size()); };
+  return work;
+}
+
+bool holds(std::span<const WorkItem> items, std::int64_t message) {
+  return std::any_of(items.begin(), items.end(),
+                     [&](const WorkItem& item) { return item.message == message; });
+}
+
+bool holds(const std::vector<std::int64_t>& asked, std::int64_t message) {
+  return std::find(asked.begin(), asked.end(), message) != asked.end();
+}
+
+Error poison() {
+  return make_error(ErrorKind::kPoison, "embed", "rejected", "HTTP 500: NaN");
+}
+Error timeout() {
+  return make_error(ErrorKind::kRetriable, "transport", "timeout", "15 s");
+}
+
+TEST(Backoff, grows_with_jitter_and_opens_the_circuit_after_five) {
+  Backoff backoff(7);
+  TimeMs now = kStart;
+  std::vector<std::int64_t> waits;
+  for (int i = 1; i <= 5; ++i) {
+    EXPECT_EQ(backoff.circuit_open(), false);
+    const TimeMs until = backoff.failure(now, std::nullopt);
+    EXPECT_FALSE(backoff.may_try({until.value - 1}));
+    EXPECT_TRUE(backoff.may_try(until));
+    waits.push_back(until.value - now.value);
+    now = until;
+  }
+  EXPECT_TRUE(backoff.circuit_open());
+  for (std::size_t i = 1; i < waits.size(); ++i) EXPECT_GT(waits[i], waits[i - 1]);
+  Backoff other(8);
+  EXPECT_NE(other.failure(kStart, std::nullopt).value,
+            Backoff(7).failure(kStart, std::nullopt).value)
+      << "jitter comes from the seed";
+}
+
+TEST(Backoff, C050_retry_after_is_kept_and_capped) {
+  Backoff backoff(1);
+  EXPECT_GE(backoff.failure(kStart, 60'000).value, kStart.value + 60'000);
+  EXPECT_LT(backoff.retry_at().value, kStart.value + 62'000);
+  EXPECT_LE(backoff.failure(kStart, 86'400'000).value, kStart.value + kRetryAfterMaxMs + 1000);
+}
+
+TEST(Backoff, C106_a_clock_set_back_does_not_wait_for_years) {
+  Backoff backoff(1);
+  backoff.failure({kStart.value + 10 * 365 * kDayMs}, std::nullopt);
+  EXPECT_TRUE(backoff.may_try(kStart));
+}
+
+TEST(ModelMachine, commits_each_answer_and_moves_the_cursor_with_the_last) {
+  Play play(good_work());
+  play.run(batch_of(40), [](const auto&) { return http(200); });
+  EXPECT_EQ(play.calls, 3);
+  EXPECT_EQ(play.done.size(), 40u);
+  EXPECT_TRUE(play.committed_last);
+}
+
+TEST(ModelMachine, C042_one_poison_text_of_sixteen_is_bisected_and_parked) {
+  auto work = good_work();
+  work->answer = [](std::span<const WorkItem> items) -> Result<SpanAnswer> {
+    if (holds(items, 7)) return poison();
+    return vectors(items.size());
+  };
+  Play play(work);
+  play.run(batch_of(16), [](const auto&) { return http(500); });
+  EXPECT_EQ(play.done.size(), 15u);
+  ASSERT_EQ(play.parked.size(), 1u);
+  EXPECT_EQ(play.parked[0].message, 7);
+  EXPECT_EQ(play.parked[0].reason, "rejected");
+  EXPECT_EQ(play.parked[0].attempts, kIsolatedTries);
+  EXPECT_LE(play.calls, 12);
+  EXPECT_TRUE(play.committed_last);
+}
+
+TEST(ModelMachine, C031_http_401_blocks_and_goes_on_by_itself) {
+  auto work = good_work();
+  bool key_fixed = false;
+  work->answer = [&](std::span<const WorkItem> items) -> Result<SpanAnswer> {
+    if (!key_fixed) return make_error(ErrorKind::kRetriable, "extract", "http_401", "unauthorized");
+    return vectors(items.size());
+  };
+  Play play(work);
+  int refused = 0;
+  play.run(batch_of(10), [&](const auto&) {
+    if (refused == 6) key_fixed = true;
+    ++refused;
+    if (!key_fixed) {
+      EXPECT_TRUE(play.done.empty());
+      if (refused > 1) {
+        EXPECT_EQ(play.machine.condition().state, "blocked");
+        EXPECT_EQ(play.machine.condition().failure, blocked_text("http_401", kStart));
+      }
+    }
+    return http(key_fixed ? 200 : 401);
+  });
+  EXPECT_EQ(play.done.size(), 10u);
+  EXPECT_TRUE(play.parked.empty());
+  EXPECT_EQ(play.machine.condition().state, "running");
+}
+
+TEST(ModelMachine, C034_an_endpoint_that_is_down_is_never_skipped_over) {
+  auto work = good_work();
+  Play play(work);
+  int down = 40;
+  play.run(batch_of(5), [&](const auto&) -> Result<HttpResponse> {
+    if (down-- > 0) return make_error(ErrorKind::kRetriable, "transport", "connect", "refused");
+    return http(200);
+  });
+  EXPECT_TRUE(play.parked.empty()) << "the server answered nothing, so no item is to blame";
+  EXPECT_EQ(play.done.size(), 5u);
+}
+
+TEST(ModelMachine, C050_no_request_before_retry_after_has_passed_by_any_machine) {
+  auto quiet = std::make_shared<QuietBoard>();
+  MachineOptions options;
+  options.origin = "https://api.example";
+  options.quiet = quiet;
+  auto work = good_work();
+  bool limited = true;
+  work->answer = [&](std::span<const WorkItem> items) -> Result<SpanAnswer> {
+    if (!limited) return vectors(items.size());
+    limited = false;
+    Error error = make_error(ErrorKind::kRetriable, "embed", "http_429", "slow down");
+    error.retry_after_ms = 60'000;
+    return error;
+  };
+  Play play(work, options);
+  play.run(batch_of(3), [&](const auto&) { return http(limited ? 429 : 200); });
+  ASSERT_EQ(play.call_times.size(), 2u);
+  EXPECT_GE(play.call_times[1].value - play.call_times[0].value, 60'000);
+  // Another machine on the same origin keeps silent too.
+  Play other(good_work(), options);
+  other.run(batch_of(1), [](const auto&) { return http(200); });
+  EXPECT_GE(other.call_times.at(0).value - kStart.value, 60'000);
+}
+
+TEST(ModelMachine, C052_a_stuck_text_is_parked_while_others_flow) {
+  Play play(good_work());
+  play.run(batch_of(8), [&](const std::vector<std::int64_t>& asked) -> Result<HttpResponse> {
+    if (holds(asked, 4)) return timeout();
+    return http(200);
+  });
+  EXPECT_EQ(play.done.size(), 7u);
+  ASSERT_EQ(play.parked.size(), 1u);
+  EXPECT_EQ(play.parked[0].message, 4);
+  EXPECT_EQ(play.parked[0].reason, "timeout");
+  EXPECT_LE(play.calls, 20);
+}
+
+TEST(ModelMachine, C052_a_stuck_text_alone_is_told_from_a_dead_server_by_a_canary) {
+  Play play(good_work());
+  play.run(batch_of(1), [&](const std::vector<std::int64_t>& asked) -> Result<HttpResponse> {
+    if (holds(asked, 1)) return timeout();
+    return http(200);  // the canary
+  });
+  ASSERT_EQ(play.parked.size(), 1u);
+}
+
+TEST(ModelMachine, C040_a_missing_vector_is_asked_again_alone) {
+  auto work = good_work();
+  work->answer = [](std::span<const WorkItem> items) {
+    SpanAnswer out = vectors(items.size());
+    if (items.size() > 1) out.vectors[2].reset();
+    return out;
+  };
+  Play play(work);
+  play.run(batch_of(4), [](const auto&) { return http(200); });
+  EXPECT_THAT(play.done, testing::UnorderedElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(play.calls, 2);
+  EXPECT_EQ(play.machine.condition().mismatches, 1);
+}
+
+TEST(ModelMachine, C047_a_learnt_length_cuts_smaller_and_never_sends_the_same_again) {
+  auto work = good_work();
+  std::vector<std::size_t> sent;
+  work->answer = [&](std::span<const WorkItem> items) -> Result<SpanAnswer> {
+    for (const auto& item : items) sent.push_back(item.text.size());
+    for (const auto& item : items) {
+      if (item.text.size() <= 800) continue;
+      work->text_max = 800;
+      return make_error(ErrorKind::kRetriable, "embed", "too_long", "limit 512 tokens");
+    }
+    return vectors(items.size());
+  };
+  Play play(work);
+  play.reload = [](const Load& load) {
+    EXPECT_EQ(load.text_bytes_max, 800u);
+    return batch_of(8, 800);
+  };
+  play.run(batch_of(8, 1500), [](const auto&) { return http(200); });
+  EXPECT_EQ(play.done.size(), 8u);
+  EXPECT_TRUE(play.parked.empty());
+  EXPECT_EQ(std::count_if(sent.begin(), sent.end(), [](auto n) { return n > 800; }), 8);
+}
+
+TEST(ModelMachine, C068_an_empty_answer_is_a_failure_that_ends_in_parking) {
+  auto work = good_work();
+  work->answer = [](std::span<const WorkItem> items) -> Result<SpanAnswer> {
+    if (items.size() == 1 && items[0].message == -1) return vectors(1);
+    return make_error(ErrorKind::kRetriable, "extract", "empty_answer", "finish_reason length");
+  };
+  Play play(work);
+  play.run(batch_of(2), [](const auto&) { return http(200); });
+  EXPECT_TRUE(play.done.empty());
+  ASSERT_EQ(play.parked.size(), 2u);
+  EXPECT_EQ(play.parked[0].reason, "empty_answer");
+  EXPECT_EQ(play.parked[0].attempts, kIsolatedTries);
+}
+
+TEST(ModelMachine, a_cut_answer_makes_the_next_window_smaller) {
+  auto work = good_work();
+  work->per_request = 32;
+  work->answer = [](std::span<const WorkItem> items) {
+    SpanAnswer out = vectors(items.size());
+    out.cut = items.size() > 8;
+    return out;
+  };
+  Play play(work);
+  play.run(batch_of(32), [](const auto&) { return http(200); });
+  EXPECT_EQ(play.done.size(), 32u);
+  const Action action = play.machine.resume(Woke{}, play.now);
+  ASSERT_TRUE(std::holds_alternative<Load>(action));
+  EXPECT_LE(std::get<Load>(action).items_max, 8u);
+}
+
+TEST(ModelMachine, C049_an_outage_costs_few_requests) {
+  auto work = good_work();
+  Play play(work);
+  TimeMs down_until{0};
+  int served = 0, wasted = 0;
+  play.run(
+      batch_of(500),
+      [&](const auto&) -> Result<HttpResponse> {
+        if (play.now < down_until) {
+          ++wasted;
+          return make_error(ErrorKind::kRetriable, "transport", "closed", "reset");
+        }
+        if (++served % 3 == 0) {
+          down_until = {play.now.value + 20'000};
+          return make_error(ErrorKind::kRetriable, "transport", "closed", "reset");
+        }
+        return http(200);
+      },
+      400);
+  EXPECT_EQ(play.done.size(), 500u);
+  EXPECT_TRUE(play.parked.empty());
+  // 500 texts in 32 requests, of which the server itself drops each third; what we add on top is
+  // small.
+  EXPECT_LT(wasted, served * 0.3);
+}
+
+TEST(ModelMachine, C085_a_spent_budget_waits_for_the_next_day) {
+  auto batch = std::make_shared<Batch>(*batch_of(3));
+  batch->budget_until = TimeMs{kStart.value + 5 * kHourMs};
+  ModelMachine machine(good_work(), {});
+  machine.resume(Started{}, kStart);
+  const Action action = machine.resume(Loaded{std::shared_ptr<const Batch>(batch)}, kStart);
+  ASSERT_TRUE(std::holds_alternative<Sleep>(action));
+  EXPECT_EQ(std::get<Sleep>(action).until, *batch->budget_until);
+  EXPECT_EQ(machine.condition().state, "blocked");
+  EXPECT_THAT(machine.condition().failure, testing::HasSubstr("daily budget spent"));
+  EXPECT_TRUE(std::holds_alternative<Load>(machine.resume(Woke{}, *batch->budget_until)));
+}
+
+TEST(ModelMachine, a_lost_race_stops_the_worker) {
+  ModelMachine machine(good_work(), {});
+  machine.resume(Started{}, kStart);
+  machine.resume(Loaded{batch_of(1)}, kStart);
+  machine.resume(Answered{http(200)}, kStart);
+  const Action action = machine.resume(
+      Committed{make_error(ErrorKind::kConflict, "cursor", "lost_race", "another writer")}, kStart);
+  EXPECT_TRUE(std::holds_alternative<Stop>(action));
+  EXPECT_EQ(machine.condition().state, "stopped");
+  EXPECT_TRUE(std::holds_alternative<Sleep>(machine.resume(Woke{}, kStart)));
+}
+
+TEST(ModelMachine, probes_an_unknown_endpoint_before_the_first_load) {
+  auto work = good_work();
+  work->probe_needed = true;
+  ModelMachine machine(work, {});
+  EXPECT_TRUE(std::holds_alternative<CallModel>(machine.resume(Started{}, kStart)));
+  EXPECT_THAT(work->asked, testing::ElementsAre(-1));
+  const Action waits = machine.resume(Answered{timeout()}, kStart);
+  ASSERT_TRUE(std::holds_alternative<Sleep>(waits));
+  EXPECT_TRUE(
+      std::holds_alternative<CallModel>(machine.resume(Woke{}, std::get<Sleep>(waits).until)));
+  work->probe_needed = false;  // what interpret() does with a good answer
+  EXPECT_TRUE(std::holds_alternative<Load>(machine.resume(Answered{http(200)}, kStart)));
+}
+
+TEST(PollMachine, loads_commits_and_sleeps_when_nothing_is_left) {
+  PollMachine machine(1, 2000);
+  EXPECT_TRUE(std::holds_alternative<Load>(machine.resume(Started{}, kStart)));
+  auto some = std::make_shared<Batch>();
+  some->passed = 3;
+  EXPECT_TRUE(std::holds_alternative<Commit>(
+      machine.resume(Loaded{std::shared_ptr<const Batch>(some)}, kStart)));
+  EXPECT_TRUE(std::holds_alternative<Load>(machine.resume(Committed{Ok{}}, kStart)));
+  const Action sleep =
+      machine.resume(Loaded{std::shared_ptr<const Batch>(std::make_shared<Batch>())}, kStart);
+  ASSERT_TRUE(std::holds_alternative<Sleep>(sleep));
+  EXPECT_TRUE(std::get<Sleep>(sleep).idle);
+  EXPECT_EQ(std::get<Sleep>(sleep).until.value, kStart.value + 2000);
+}
+
+TEST(PollMachine, backs_off_on_retriable_and_stops_on_fatal) {
+  PollMachine machine(1, 2000);
+  machine.resume(Started{}, kStart);
+  const Action busy =
+      machine.resume(Loaded{make_error(ErrorKind::kRetriable, "sqlite", "busy", "locked")}, kStart);
+  ASSERT_TRUE(std::holds_alternative<Sleep>(busy));
+  EXPECT_FALSE(std::get<Sleep>(busy).idle);
+  EXPECT_EQ(machine.condition().state, "waiting");
+  machine.resume(Woke{}, std::get<Sleep>(busy).until);
+  EXPECT_TRUE(std::holds_alternative<Stop>(machine.resume(
+      Loaded{make_error(ErrorKind::kFatal, "sqlite", "corrupt", "bad page")}, kStart)));
+}
+
+}  // namespace
+}  // namespace clawmark

@@ -1,0 +1,358 @@
+#include "workers/ingest.h"
+
+#include <algorithm>
+
+#include "base/limits.h"
+#include "base/logging.h"
+#include "base/utf8.h"
+
+namespace clawmark {
+namespace {
+
+constexpr std::size_t kStreamsPerLoad = 64;  // looked at in one slice when they have nothing new
+constexpr std::size_t kRewalkBatches = 4000;
+
+std::string agent_of(const OpenSource& open, const StreamInfo& stream) {
+  if (!stream.agent.empty()) return stream.agent;
+  if (!open.agent.empty()) return open.agent;
+  std::string agent = parse_session_key(stream.session_key).agent;
+  return agent.empty() ? "main" : agent;
+}
+
+bool keeps_tree(std::string_view carrier) {
+  return carrier != "lcm";
+}
+
+}  // namespace
+
+IngestPort::IngestPort(Store& store, BodyStore& bodies, IngestOptions options)
+    : store_(store), options_(std::move(options)), writer_(store.log(), bodies) {}
+
+bool IngestPort::is_ignored(std::string_view session_key) const {
+  if (parse_session_key(session_key).incognito) return true;
+  return std::any_of(options_.ignore_sessions.begin(), options_.ignore_sessions.end(),
+                     [&](const std::string& glob) { return glob_match(glob, session_key); });
+}
+
+void IngestPort::begin_round(TimeMs now) {
+  round_open_ = true;
+  round_started_ = now;
+  queue_.clear();
+  streams_known_ = 0;
+  std::vector<std::shared_ptr<Carrier>> before = std::move(carriers_);
+  carriers_.clear();
+  for (OpenSource& open : options_.discover()) {
+    const std::string carrier(open.source->carrier());
+    const std::string path = open.source->path();
+    const auto known = std::find_if(before.begin(), before.end(), [&](const auto& c) {
+      return c && c->carrier == carrier && c->path == path && c->open.agent == open.agent;
+    });
+    if (known != before.end()) {
+      carriers_.push_back(std::move(*known));
+    } else {
+      auto fresh = std::make_shared<Carrier>();
+      fresh->open = std::move(open);
+      fresh->carrier = carrier;
+      fresh->path = path;
+      carriers_.push_back(std::move(fresh));
+    }
+  }
+  for (const auto& carrier : carriers_) list_streams(carrier, now);
+  if (options_.order_as_found) return;
+  std::stable_sort(queue_.begin(), queue_.end(), [](const Queued& a, const Queued& b) {
+    const bool a_tree = keeps_tree(a.stream.carrier), b_tree = keeps_tree(b.stream.carrier);
+    if (a_tree != b_tree) return a_tree;
+    if (a.stream.info.newest != b.stream.info.newest) {
+      return a.stream.info.newest > b.stream.info.newest;
+    }
+    return a.stream.position_key < b.stream.position_key;
+  });
+}
+
+void IngestPort::list_streams(const std::shared_ptr<Carrier>& carrier, TimeMs) {
+  carrier->in_round = carrier->failed = false;
+  carrier->token = carrier->open.source->change_token();
+  if (!carrier->token.empty() && carrier->token == carrier->done_token) return;
+  carrier->health = carrier->open.source->validate();
+  carrier->seen = true;
+  if (carrier->health.state != SourceState::kOk) {
+    carrier->failed = true;
+    return;
+  }
+  auto streams = carrier->open.source->streams();
+  if (!streams.ok()) {
+    source_failed(*carrier, streams.error());
+    return;
+  }
+  carrier->in_round = true;
+  streams_known_ += streams->size();
+  const std::string suffix = "@" + to_hex(sha256(carrier->path)).substr(0, 8);
+  std::int64_t ignored = 0;
+  for (StreamInfo& info : *streams) {
+    if (is_ignored(info.session_key)) {
+      ++ignored;
+      continue;
+    }
+    StreamRef ref;
+    ref.agent = agent_of(carrier->open, info);
+    ref.carrier = carrier->carrier;
+    ref.position_key = ref.agent + "/" + info.key + suffix;
+    TimeMs& newest = carrier->newest_by_agent[ref.agent];
+    newest = std::max(newest, info.newest);
+    const auto tip = tips_.find(ref.position_key);
+    if (!info.tip.empty() && tip != tips_.end() && tip->second == info.tip) continue;
+    ref.info = std::move(info);
+    queue_.push_back({carrier, std::move(ref), true});
+  }
+  carrier->counters["sessions_ignored"] = ignored;
+}
+
+void IngestPort::source_failed(Carrier& carrier, const Error& error) {
+  carrier.failed = true;
+  carrier.in_round = false;
+  carrier.health.state =
+      error.kind == ErrorKind::kRetriable ? SourceState::kBusy : SourceState::kBroken;
+  if (error.reason == "permission") carrier.health.state = SourceState::kForbidden;
+  carrier.health.reason = error.reason;
+  carrier.health.message = error.message;
+}
+
+Result<StreamPosition> IngestPort::position_of(const StreamRef& stream) {
+  CLAWMARK_ASSIGN(auto* query, store_.db().cached("SELECT epoch, position, anchor FROM"
+                                                  " source_positions WHERE carrier = ?"
+                                                  " AND stream = ?"));
+  CLAWMARK_ASSIGN(const bool row, query->with(stream.carrier, stream.position_key).step());
+  StreamPosition position;
+  if (row) {
+    position.epoch = static_cast<int>(query->integer(0));
+    position.position = query->text(1);
+    position.anchor = query->text(2);
+  }
+  query->reset();
+  return position;
+}
+
+Result<std::shared_ptr<const Batch>> IngestPort::load(const Load& load, TimeMs now) {
+  read_.reset();
+  auto batch = std::make_shared<Batch>();
+  const bool relist = round_open_ && !queue_.empty() &&
+                      (now.value - round_started_.value > kRelistMs || now < round_started_);
+  if (!round_open_ || relist) begin_round(now);
+  CLAWMARK_ASSIGN(const bool more, read_next(load, now));
+  if (more) {
+    batch->passed = read_ ? std::max<std::size_t>(1, read_->batch.entries.size()) : 1;
+    batch->pending = static_cast<std::int64_t>(queue_.size());
+    return std::shared_ptr<const Batch>(std::move(batch));
+  }
+  CLAWMARK_TRY(end_round(now));
+  return std::shared_ptr<const Batch>(std::move(batch));
+}
+
+// Reads on until something is worth a commit. False: the round is over.
+Result<bool> IngestPort::read_next(const Load& load, TimeMs) {
+  for (std::size_t looked = 0; looked < kStreamsPerLoad; ++looked) {
+    if (queue_.empty()) return false;
+    Queued next = std::move(queue_.front());
+    queue_.pop_front();
+    if (next.carrier->failed) continue;
+    CLAWMARK_ASSIGN(StreamPosition position, position_of(next.stream));
+    auto batch = next.carrier->open.source->read(next.stream.info, position, load.items_max);
+    if (!batch.ok()) {
+      source_failed(*next.carrier, batch.error());
+      continue;
+    }
+    const bool moved = batch->next.position != position.position ||
+                       batch->next.epoch != position.epoch || batch->next.anchor != position.anchor;
+    const bool news =
+        moved || batch->epoch || batch->inactive || !batch->entries.empty() ||
+        (next.stream.info.deleted && deleted_noted_.insert(next.stream.position_key).second);
+    if (batch->at_end && !news) {
+      tips_[next.stream.position_key] = next.stream.info.tip;
+      continue;
+    }
+    if (!batch->at_end && !moved) {
+      // A source that neither moves nor ends would be asked for ever.
+      source_failed(*next.carrier,
+                    make_error(ErrorKind::kFatal, "source", "stuck",
+                               "the reader of " + next.carrier->path + " does not move"));
+      continue;
+    }
+    read_ = ReadBatch{std::move(next), std::move(position), std::move(batch).value()};
+    CLAWMARK_TRY(rewalk_if_needed(*read_));
+    return true;
+  }
+  return true;
+}
+
+Status IngestPort::rewalk_if_needed(const ReadBatch& read) {
+  CLAWMARK_ASSIGN(const bool needed,
+                  writer_.needs_rewalk(store_.db(), read.from.stream, read.position, read.batch));
+  if (!needed) return Ok{};
+  StreamPosition at;
+  at.epoch = read.position.epoch;
+  for (std::size_t i = 0; i < kRewalkBatches; ++i) {
+    auto batch = read.from.carrier->open.source->read(read.from.stream.info, at, kSourceBatchItems);
+    if (!batch.ok()) break;  // parents stay unknown
+    CLAWMARK_TRY(writer_.rewalk(store_.db(), read.from.stream, batch->entries));
+    if (batch->at_end || batch->next.position == at.position) break;
+    at = batch->next;
+  }
+  writer_.rewalked(read.from.stream);
+  return Ok{};
+}
+
+Status IngestPort::commit(const Commit&, TimeMs now) {
+  if (!read_) return Ok{};
+  return commit_read(now);
+}
+
+Status IngestPort::commit_read(TimeMs now) {
+  ReadBatch read = std::move(*read_);
+  read_.reset();
+  CLAWMARK_ASSIGN(auto txn, Transaction::begin(store_.db()));
+  CLAWMARK_ASSIGN(const BatchCounts counts,
+                  writer_.write(txn, read.from.stream, read.position, read.batch, now));
+  CLAWMARK_TRY(txn.commit());
+  messages_ingested_ += counts.messages;
+  Carrier& carrier = *read.from.carrier;
+  carrier.counters["messages"] += counts.messages;
+  carrier.counters["sightings"] += counts.sightings;
+  carrier.counters["duplicate_rows_ignored"] += counts.duplicates;
+  carrier.counters["skipped"] += counts.skipped;
+  carrier.counters_changed = true;
+  TimeMs& newest = carrier.newest_by_agent[read.from.stream.agent];
+  newest = std::max(newest, std::min(counts.newest, now));
+  if (counts.skipped > 0) {
+    log_info("ingest", "skipped " + std::to_string(counts.skipped) + " lines of stream " +
+                           read.from.stream.info.key);
+  }
+  if (read.batch.at_end) {
+    tips_[read.from.stream.position_key] = read.from.stream.info.tip;
+  } else {
+    read.from.first_read = false;
+    queue_.push_front(std::move(read.from));
+  }
+  return Ok{};
+}
+
+std::optional<SourceHealth> IngestPort::silence(const Carrier& carrier, TimeMs now) const {
+  TimeMs own, others;
+  for (const auto& [agent, newest] : carrier.newest_by_agent) {
+    own = std::max(own, std::min(newest, now));
+    for (const auto& other : carriers_) {
+      if (other.get() == &carrier) continue;
+      const auto there = other->newest_by_agent.find(agent);
+      if (there != other->newest_by_agent.end()) {
+        others = std::max(others, std::min(there->second, now));
+      }
+    }
+  }
+  if (own.value == 0 || others.value - own.value <= kStaleAfterMs) return std::nullopt;
+  SourceHealth health;
+  health.state = SourceState::kStale;
+  health.reason = "silent";
+  health.message = carrier.path + ": nothing newer than " + format_iso(own) +
+                   " while the agent went on until " + format_iso(others) +
+                   " elsewhere; what it holds stays read, the other carriers go on";
+  return health;
+}
+
+Result<std::int64_t> IngestPort::pending(TimeMs) {
+  return static_cast<std::int64_t>(queue_.size()) + (read_ ? 1 : 0);
+}
+
+// States of the carriers, for status; an event for each that changed for the worse.
+Status IngestPort::end_round(TimeMs now) {
+  round_open_ = false;
+  std::vector<Carrier*> changed;
+  for (const auto& carrier : carriers_) {
+    if (carrier->in_round && !carrier->failed) carrier->done_token = carrier->token;
+    if (!carrier->seen) continue;
+    if (!carrier->failed) {
+      carrier->health.state = SourceState::kOk;
+      carrier->health.reason.clear();
+      carrier->health.message.clear();
+      if (auto silent = silence(*carrier, now)) carrier->health = std::move(*silent);
+    }
+    if (state_changed(*carrier, now) || carrier->counters_changed) changed.push_back(carrier.get());
+  }
+  if (changed.empty()) return Ok{};
+  CLAWMARK_ASSIGN(auto txn, Transaction::begin(store_.db()));
+  for (Carrier* carrier : changed) CLAWMARK_TRY(save_state(txn, *carrier, now));
+  return txn.commit();
+}
+
+bool IngestPort::state_changed(Carrier& carrier, TimeMs) {
+  const auto key = std::make_pair(carrier.carrier, carrier.path);
+  auto shown = shown_.find(key);
+  if (shown == shown_.end()) {
+    Shown row;
+    auto query = store_.db().cached(
+        "SELECT state, reason, changes, newest_ms, counters FROM"
+        " source_states WHERE carrier = ? AND path = ?");
+    if (query.ok()) {
+      auto there = (*query)->with(carrier.carrier, carrier.path).step();
+      if (there.ok() && *there) {
+        row = {(*query)->string(0), (*query)->string(1), (*query)->integer(2), (*query)->time(3)};
+        const auto counters = parse_json((*query)->text(4));
+        if (counters.ok() && counters->is_object()) {
+          for (const auto& [name, value] : counters->get_object()) {
+            if (value.is_int64() && name != "sessions_ignored") {
+              carrier.counters[std::string(name)] += value.get_int64();
+            }
+          }
+        }
+      }
+      (*query)->reset();
+    }
+    shown = shown_.emplace(key, std::move(row)).first;
+  }
+  return shown->second.state != to_string(carrier.health.state) ||
+         shown->second.reason != carrier.health.reason;
+}
+
+Status IngestPort::save_state(Transaction& txn, Carrier& carrier, TimeMs now) {
+  Shown& shown = shown_[{carrier.carrier, carrier.path}];
+  const std::string state(to_string(carrier.health.state));
+  const bool changed = shown.state != state || shown.reason != carrier.health.reason;
+  const bool was_unknown = shown.state.empty();
+  if (changed) ++shown.changes;
+  TimeMs newest = shown.newest;
+  for (const auto& [agent, time] : carrier.newest_by_agent) newest = std::max(newest, time);
+  json::object counters;
+  for (const auto& [name, value] : carrier.counters) counters[name] = value;
+  CLAWMARK_TRY(txn.db().run(
+      "INSERT INTO source_states(carrier, path, state, reason, message, changes, changed_ms,"
+      " newest_ms, counters) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(carrier, path) DO"
+      " UPDATE SET state = excluded.state, reason = excluded.reason, message = excluded.message,"
+      " changes = excluded.changes, newest_ms = excluded.newest_ms, counters = excluded.counters,"
+      " changed_ms = CASE WHEN changes = excluded.changes THEN changed_ms ELSE"
+      " excluded.changed_ms END",
+      carrier.carrier, carrier.path, state, carrier.health.reason, carrier.health.message,
+      shown.changes, now, newest, to_text(counters)));
+  const SourceState is = carrier.health.state;
+  const bool bad = is != SourceState::kOk && is != SourceState::kBusy &&
+                   !(is == SourceState::kAbsent && was_unknown);
+  if (changed && bad) {
+    NewEvent event;
+    event.type = event_type::kSourceFallback;
+    event.scope.agent = carrier.open.agent.empty() ? "main" : carrier.open.agent;
+    event.occurred = now;
+    event.dedupe_key = "fallback:" + carrier.carrier + ":" +
+                       to_hex(sha256(carrier.path)).substr(0, 16) + ":" +
+                       std::to_string(shown.changes);
+    event.payload = {{"carrier", carrier.carrier},
+                     {"reason", carrier.health.reason.empty() ? state : carrier.health.reason},
+                     {"message", carrier.health.message}};
+    CLAWMARK_TRY(store_.log().append(txn, event));
+    log_warning("ingest",
+                "source_fallback " + carrier.carrier + " " + state + ": " + carrier.health.message);
+  }
+  shown.state = state;
+  shown.reason = carrier.health.reason;
+  shown.newest = newest;
+  carrier.counters_changed = false;
+  return Ok{};
+}
+
+}  // namespace clawmark

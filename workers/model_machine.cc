@@ -1,0 +1,388 @@
+#include "workers/model_machine.h"
+
+#include <algorithm>
+
+#include "base/limits.h"
+
+namespace clawmark {
+namespace {
+
+bool is_auth(const Error& error) {
+  return error.reason == "http_401" || error.reason == "http_403";
+}
+
+bool is_rate_limit(const Error& error) {
+  return error.reason == "http_429" || error.retry_after_ms.has_value();
+}
+
+}  // namespace
+
+std::string blocked_text(std::string_view reason, TimeMs since) {
+  return "blocked: " + std::string(reason) + " since " + format_iso(since);
+}
+
+std::string url_origin(std::string_view url) {
+  const auto scheme = url.find("://");
+  if (scheme == std::string_view::npos) return std::string(url);
+  return std::string(url.substr(0, url.find('/', scheme + 3)));
+}
+
+ModelMachine::ModelMachine(std::shared_ptr<ModelWork> work, MachineOptions options)
+    : work_(std::move(work)), options_(std::move(options)), backoff_(options_.seed) {
+  if (options_.poll_ms <= 0) options_.poll_ms = kPollMs;
+}
+
+Action ModelMachine::resume(const Input& input, TimeMs now) {
+  if (condition_.state == "stopped") return Sleep{{now.value + options_.poll_ms}, true};
+  return std::visit(overloaded{
+                        [&](const Started&) -> Action { return load(now); },
+                        [&](const Loaded& l) -> Action { return on_loaded(l, now); },
+                        [&](const Answered& a) -> Action {
+                          const bool http_ok = a.response.ok() && a.response->status == 200;
+                          const auto items = items_of(current_);
+                          return on_answer(work_->interpret(a.response, items), http_ok, now);
+                        },
+                        [&](const Computed& c) -> Action { return on_answer(c.answer, true, now); },
+                        [&](const Committed& c) -> Action { return on_committed(c.status, now); },
+                        [&](const Parked& p) -> Action {
+                          if (!p.status.ok()) return on_committed(p.status, now);
+                          return next(now);
+                        },
+                        [&](const Woke&) -> Action { return on_woke(now); },
+                    },
+                    input);
+}
+
+std::size_t ModelMachine::items_per_load() const {
+  const std::size_t most = work_->items_per_load();
+  return window_max_ == 0 ? most : std::min(most, window_max_);
+}
+
+Action ModelMachine::load(TimeMs now) {
+  if (work_->needs_probe() && !probed_) return ask(Asking::kProbe, now);
+  idle_ = false;
+  queue_.clear();
+  tries_.clear();
+  batch_.reset();
+  pending_commit_.reset();
+  return Load{items_per_load(), work_->text_bytes_max(), first_load_};
+}
+
+Action ModelMachine::on_loaded(const Loaded& loaded, TimeMs now) {
+  if (!loaded.batch.ok()) {
+    const Error& error = loaded.batch.error();
+    if (error.kind != ErrorKind::kRetriable) return stop(error, now);
+    note_failure(error, now);
+    idle_ = true;
+    return wait(backoff_.failure(now, std::nullopt), now);
+  }
+  first_load_ = false;
+  batch_ = *loaded.batch;
+  condition_.pending = batch_->pending + static_cast<std::int64_t>(batch_->items.size());
+  if (batch_->items.empty()) {
+    if (batch_->passed > 0) {
+      pending_commit_ = Commit{{}, {}, true};
+      return *pending_commit_;
+    }
+    if (!is_auth(last_error_)) be_well(now);
+    idle_ = true;
+    std::int64_t until = now.value + options_.poll_ms;
+    if (batch_->ready_at) until = std::clamp(batch_->ready_at->value, now.value + 1, until);
+    wake_at_ = {until};
+    return Sleep{wake_at_, true};
+  }
+  if (batch_->budget_until) {
+    if (condition_.state != "blocked") condition_.since = now;
+    condition_.state = "blocked";
+    condition_.failure = "blocked: daily budget spent, until " + format_iso(*batch_->budget_until);
+    idle_ = true;
+    return wait(*batch_->budget_until, now);
+  }
+  const std::size_t size = std::max<std::size_t>(1, work_->items_per_request());
+  for (std::size_t at = 0; at < batch_->items.size(); at += size) {
+    Span span;
+    for (std::size_t i = at; i < std::min(at + size, batch_->items.size()); ++i) {
+      span.items.push_back(i);
+    }
+    queue_.push_back(std::move(span));
+  }
+  return next(now);
+}
+
+std::vector<WorkItem> ModelMachine::items_of(const Span& span) const {
+  if (asking_ != Asking::kSpan) return work_->canary();
+  std::vector<WorkItem> items;
+  items.reserve(span.items.size());
+  for (const std::size_t i : span.items) items.push_back(batch_->items[i]);
+  return items;
+}
+
+Action ModelMachine::next(TimeMs now) {
+  if (queue_.empty()) {
+    pending_commit_ = Commit{{}, {}, true};
+    return *pending_commit_;
+  }
+  if (!backoff_.may_try(now)) return wait(backoff_.retry_at(), now);
+  if (options_.quiet) {
+    const auto quiet = options_.quiet->until.find(options_.origin);
+    if (quiet != options_.quiet->until.end() && now < quiet->second &&
+        quiet->second.value - now.value <= kRetryAfterMaxMs + kBackoffFirstMs) {
+      return wait(quiet->second, now);
+    }
+  }
+  const auto ready = std::find_if(queue_.begin(), queue_.end(),
+                                  [&](const Span& s) { return s.not_before <= now; });
+  if (ready == queue_.end()) {
+    TimeMs soonest = queue_.front().not_before;
+    for (const Span& s : queue_) soonest = std::min(soonest, s.not_before);
+    return wait(soonest, now);
+  }
+  current_ = std::move(*ready);
+  queue_.erase(ready);
+  return ask(Asking::kSpan, now);
+}
+
+Action ModelMachine::ask(Asking what, TimeMs now) {
+  asking_ = what;
+  if (what != Asking::kSpan && !backoff_.may_try(now)) {
+    canary_due_ = what == Asking::kCanary;
+    asking_ = Asking::kSpan;
+    return wait(backoff_.retry_at(), now);
+  }
+  auto items = items_of(current_);
+  if (work_->is_local()) {
+    return RunLocal{[work = work_, items = std::move(items)] { return work->run_local(items); }};
+  }
+  CallModel call{work_->plan(items), 0};
+  call.input_tokens = static_cast<std::int64_t>(call.request.body.size() / 4);
+  return call;
+}
+
+Action ModelMachine::on_answer(Result<SpanAnswer> answer, bool http_ok, TimeMs now) {
+  const Asking asked = asking_;
+  asking_ = Asking::kSpan;
+  if (asked == Asking::kProbe) return after_probe(answer, http_ok, now);
+  if (asked == Asking::kCanary) return after_canary(answer, http_ok, now);
+  if (!answer.ok()) return bad(answer.error(), http_ok, now);
+  return good(std::move(answer).value(), now);
+}
+
+Action ModelMachine::good(SpanAnswer answer, TimeMs now) {
+  ++good_calls_;
+  backoff_.success();
+  be_well(now);
+  if (answer.cut && current_.items.size() > 1) {
+    window_max_ = std::max<std::size_t>(1, current_.items.size() / 2);
+    windows_since_cut_ = 0;
+    split(std::move(current_));
+    return next(now);
+  }
+  if (window_max_ != 0 && ++windows_since_cut_ % 10 == 0) window_max_ *= 2;
+  if (window_max_ >= work_->items_per_load()) window_max_ = 0;
+  Commit commit;
+  if (answer.extraction) {
+    commit.items = current_.items;
+    commit.answer = std::move(answer);
+  } else {
+    std::vector<std::size_t> missing;
+    for (std::size_t i = 0; i < current_.items.size(); ++i) {
+      if (i < answer.vectors.size() && answer.vectors[i]) {
+        commit.items.push_back(current_.items[i]);
+        commit.answer.vectors.push_back(std::move(answer.vectors[i]));
+      } else {
+        missing.push_back(current_.items[i]);
+      }
+    }
+    commit.answer.usage = answer.usage;
+    condition_.mismatches += static_cast<std::int64_t>(missing.size());
+    if (missing.size() == 1 && current_.items.size() == 1) {
+      return content_failure(make_error(ErrorKind::kPoison, "model", "no_answer",
+                                        "the model gave nothing for this item alone"),
+                             now);
+    }
+    for (auto i = missing.rbegin(); i != missing.rend(); ++i) {
+      queue_.push_front(Span{{*i}, 0, 0, false, {}});
+    }
+  }
+  commit.last = queue_.empty();
+  pending_commit_ = std::move(commit);
+  return *pending_commit_;
+}
+
+Action ModelMachine::bad(const Error& error, bool http_ok, TimeMs now) {
+  if (error.kind == ErrorKind::kFatal) return stop(error, now);
+  if (error.reason == "too_long") {
+    const std::size_t limit = work_->text_bytes_max();
+    const bool resplit =
+        std::any_of(current_.items.begin(), current_.items.end(),
+                    [&](std::size_t i) { return batch_->items[i].text.size() > limit; });
+    if (resplit) return load(now);  // the port cuts smaller now; never the same text again
+    return content_failure(error, now);
+  }
+  // An answer that came whole but says nothing usable is about what was asked, not about the
+  // server.
+  const bool content = http_ok || error.kind != ErrorKind::kRetriable;
+  return content ? content_failure(error, now) : retriable_failure(error, now);
+}
+
+void ModelMachine::split(Span span) {
+  const auto middle = span.items.begin() + static_cast<std::ptrdiff_t>(span.items.size() / 2);
+  Span left{{span.items.begin(), middle}, 0, 0, false, {}};
+  Span right{{middle, span.items.end()}, 0, 0, false, {}};
+  queue_.push_front(std::move(right));
+  queue_.push_front(std::move(left));
+}
+
+Action ModelMachine::content_failure(const Error& error, TimeMs now) {
+  last_error_ = error;
+  if (current_.items.size() > 1) {
+    if (error.reason != "rejected") {
+      window_max_ = std::max<std::size_t>(1, current_.items.size() / 2);
+      windows_since_cut_ = 0;
+    }
+    split(std::move(current_));
+    return next(now);
+  }
+  const int tries = ++tries_[current_.items.front()];
+  if (tries >= kIsolatedTries) return park(error);
+  condition_.attempts = tries;
+  current_.not_before = {now.value + kBackoffFirstMs * (1LL << tries)};
+  queue_.push_back(std::move(current_));
+  return next(now);
+}
+
+Action ModelMachine::retriable_failure(const Error& error, TimeMs now) {
+  backoff_.failure(now, error.retry_after_ms);
+  note_failure(error, now);
+  if (is_rate_limit(error) && options_.quiet) {
+    options_.quiet->until[options_.origin] = backoff_.retry_at();
+  }
+  if (is_auth(error) || is_rate_limit(error)) {
+    queue_.push_front(std::move(current_));
+    return next(now);
+  }
+  if (++current_.failures == 1) {
+    current_.good_calls_then = good_calls_;
+  } else if (current_.server_alive || good_calls_ > current_.good_calls_then) {
+    return sticking(error, now);
+  } else {
+    return ask(Asking::kCanary, now);  // is it the server, or this span?
+  }
+  queue_.push_back(std::move(current_));
+  return next(now);
+}
+
+// The span fails again although the server answers others.
+Action ModelMachine::sticking(const Error& error, TimeMs now) {
+  if (current_.items.size() > 1) {
+    split(std::move(current_));
+    queue_[0].server_alive = queue_[1].server_alive = true;
+    queue_[0].failures = queue_[1].failures = 1;
+    return next(now);
+  }
+  if (++tries_[current_.items.front()] >= kIsolatedTries) return park(error);
+  queue_.push_back(std::move(current_));
+  return next(now);
+}
+
+Action ModelMachine::after_canary(const Result<SpanAnswer>& answer, bool http_ok, TimeMs now) {
+  if (answer.ok() || http_ok) {
+    ++good_calls_;
+    backoff_.success();
+    current_.server_alive = true;
+    return sticking(last_error_, now);
+  }
+  backoff_.failure(now, answer.error().retry_after_ms);
+  note_failure(answer.error(), now);
+  current_.failures = 0;  // it was the server
+  queue_.push_front(std::move(current_));
+  return next(now);
+}
+
+Action ModelMachine::after_probe(const Result<SpanAnswer>& answer, bool, TimeMs now) {
+  if (answer.ok() && !work_->needs_probe()) {
+    probed_ = true;
+    backoff_.success();
+    be_well(now);
+    return load(now);
+  }
+  const Error error = answer.ok() ? make_error(ErrorKind::kRetriable, "model", "probe",
+                                               "the probe's answer holds nothing usable")
+                                  : answer.error();
+  if (error.kind == ErrorKind::kFatal) return stop(error, now);
+  backoff_.failure(now, error.retry_after_ms);
+  note_failure(error, now);
+  return wait(backoff_.retry_at(), now);
+}
+
+Action ModelMachine::park(const Error& error) {
+  const std::size_t item = current_.items.front();
+  const int tries = tries_[item];
+  tries_.erase(item);
+  return Park{item, error.reason, error.message, tries};
+}
+
+Action ModelMachine::on_committed(const Status& status, TimeMs now) {
+  if (!status.ok()) {
+    const Error& error = status.error();
+    if (error.kind != ErrorKind::kRetriable) return stop(error, now);
+    note_failure(error,
+                 now);  // nothing was written: load again, what was cached is not asked again
+    idle_ = true;
+    return wait(backoff_.failure(now, std::nullopt), now);
+  }
+  const bool last = !pending_commit_ || pending_commit_->last;
+  pending_commit_.reset();
+  return last ? load(now) : next(now);
+}
+
+Action ModelMachine::on_woke(TimeMs now) {
+  if (canary_due_) {
+    canary_due_ = false;
+    return ask(Asking::kCanary, now);
+  }
+  if (batch_ && !idle_ && !queue_.empty()) return next(now);
+  if (!backoff_.may_try(now)) return wait(backoff_.retry_at(), now);
+  return load(now);
+}
+
+Action ModelMachine::wait(TimeMs until, TimeMs now) {
+  wake_at_ = until;
+  condition_.retry_at = until;
+  if (condition_.state == "running") {
+    condition_.state = "waiting";
+    condition_.since = now;
+  }
+  if (condition_.state == "waiting") {
+    condition_.failure = "waiting until " + format_iso(until) +
+                         (last_error_.reason.empty() ? "" : ": " + last_error_.reason);
+  }
+  return Sleep{until, false};
+}
+
+Action ModelMachine::stop(const Error& error, TimeMs now) {
+  condition_.state = "stopped";
+  condition_.failure = "stopped: " + describe(error);
+  condition_.since = now;
+  return Stop{error};
+}
+
+void ModelMachine::note_failure(const Error& error, TimeMs now) {
+  last_error_ = error;
+  condition_.attempts = backoff_.failures();
+  const std::string state = is_auth(error) ? "blocked" : "waiting";
+  if (condition_.state != state || condition_.since.value == 0) condition_.since = now;
+  condition_.state = state;
+  if (is_auth(error)) condition_.failure = blocked_text(error.reason, condition_.since);
+}
+
+void ModelMachine::be_well(TimeMs now) {
+  if (condition_.state != "running") condition_.since = now;
+  condition_.state = "running";
+  condition_.failure.clear();
+  condition_.attempts = 0;
+  condition_.retry_at = {};
+  last_error_ = {};
+}
+
+}  // namespace clawmark

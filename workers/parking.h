@@ -1,0 +1,35 @@
+#pragma once
+// Items that a worker set aside: never dropped in silence. The events batch.parked and
+// batch.retried are the history, the table `parked` is the present.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "log/cursor.h"
+#include "log/store.h"
+
+namespace clawmark {
+
+struct ParkNote {
+  Seq message;
+  std::string reason;  // bounded vocabulary
+  std::string detail;  // for people; secrets and length are dealt with here
+  int attempts = 0;
+};
+
+Status park_message(Transaction& txn, EventLog& log, const WorkerId& worker, const ParkNote& note,
+                    TimeMs now);
+// The item went through after all.
+Status unpark_message(Transaction& txn, const WorkerId& worker, Seq message);
+Result<bool> is_parked(Database& db, const WorkerId& worker, Seq message);
+// Parked items that somebody asked to try again.
+Result<std::vector<Seq>> retry_wanted(Database& db, const WorkerId& worker, std::size_t limit);
+// Asks for another try of every parked item (of one worker when `worker` is not empty); how many
+// there are.
+Result<std::size_t> retry_parked(Store& store, std::string_view worker, Seq event, TimeMs now);
+Result<std::int64_t> count_parked(Database& db, std::string_view worker);
+
+}  // namespace clawmark
