@@ -1,0 +1,68 @@
+// What happens when: "the demo is this Friday at 9".
+
+#include <algorithm>
+
+#include "models/fact_key.h"
+#include "models/rules/context.h"
+#include "models/rules/dates.h"
+#include "models/rules/lexicon.h"
+
+namespace clawmark::rules {
+namespace {
+
+// "the demo is …", "our flight leaves …", "the deadline has moved to …".
+bool find_event(const Context& context) {
+  static const Pattern kEvent(
+      "the|my|our {4} "
+      "is|starts|begins|leaves|departs|happens|ends|opens|closes|arrives|are|got|has|was? "
+      "been|now|due|scheduled|planned|set|moved|postponed|pushed|going? live? for|to|back|live? "
+      "to?");
+  const auto match = kEvent.match(context.words());
+  if (!match) return false;
+  const auto date = find_date(context.clause, match->end, context.said, context.zone);
+  if (!date || date->words.first > match->end + 1) return false;
+  const Span what = match->captures[0];
+  if (is_deictic(context.words()[what.first].lower)) return false;
+  const bool personal = context.is(0, {"my"});
+  const std::string name(context.text(what));
+  const std::string key = key_under(personal ? "user." : "project.", object_key(context, what));
+  if (key.empty() || context.is(what.last - 1, {"weather", "it", "day", "plan", "thing", "moon",
+                                                "weekend", "week"}))
+    return false;
+  context.add(key, name + ": " + date->text, date->has_time ? kOutright : kPlain, date->at);
+  return true;
+}
+
+// "I have a dentist appointment on Friday at 3pm", "we have a demo tomorrow at 10".
+bool find_appointment(const Context& context) {
+  static const Pattern kHave("i|we|i've|we've have|got a|an|my|our|the *");
+  const auto match = kHave.match(context.words());
+  if (!match) return false;
+  const Span rest = match->captures[0];
+  const auto date = find_date(context.clause, rest.first + 1, context.said, context.zone);
+  if (!date || date->words.first > rest.first + 5) return false;
+  Span what{rest.first, date->words.first};
+  while (what.last > what.first + 1 &&
+         context.is(what.last - 1,
+                    {"scheduled", "planned", "coming", "up", "set", "on", "for", "due"})) {
+    --what.last;
+  }
+  for (std::size_t at = what.first; at < what.last; ++at) {
+    if (is_deictic(context.words()[at].lower) || is_hedge(context.words()[at].lower)) return false;
+  }
+  const bool personal = context.is(0, {"i", "i've"});
+  const std::string key = key_under(personal ? "user." : "project.", object_key(context, what));
+  if (key.empty()) return false;
+  context.add(key, std::string(context.text(what)) + ": " + date->text,
+              date->has_time ? kPlain : kSofter, date->at);
+  return true;
+}
+
+}  // namespace
+
+bool find_schedule(const Context& context) {
+  if (context.is(0, {"my"}) && context.is(1, {"birthday"})) return false;
+  return find_event(context) || find_appointment(context);
+}
+
+}  // namespace clawmark::rules
