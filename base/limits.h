@@ -44,19 +44,21 @@ constexpr std::int64_t kBackoffFirstMs = 1000;
 constexpr std::int64_t kBackoffMaxMs = 5 * 60 * 1000;
 
 // Workers.
-constexpr int kCircuitFailures = 5;        // failed calls in a row after which the circuit is open
-constexpr int kIsolatedTries = 3;          // of one item alone before it is parked
-constexpr std::size_t kWindowMessages = 30;  // of one extraction window
+constexpr int kCircuitFailures = 5;  // failed calls in a row after which the circuit is open
+constexpr int kIsolatedTries = 3;    // of one item alone before it is parked
+constexpr std::size_t kWindowMessages = 30;   // of one extraction window
 constexpr std::size_t kWindowChars = 24'000;  // of the text of one extraction window
 constexpr std::size_t kEmbedBatchMessages = 200;
-constexpr std::size_t kFoldBatch = 500;    // events in one step of a projection
-constexpr std::int64_t kPollMs = 2000;     // every worker looks by itself this often
-constexpr std::int64_t kRelistMs = 5000;   // a long backlog is interrupted this often for newer sessions
-constexpr std::int64_t kStaleAfterMs = 15 * 60 * 1000;  // a carrier silent so long while others move on
+constexpr std::size_t kFoldBatch = 500;   // events in one step of a projection
+constexpr std::int64_t kPollMs = 2000;    // every worker looks by itself this often
+constexpr std::int64_t kRelistMs = 5000;  // a long backlog yields to newer sessions this often
+// A carrier is stale when it was silent so long while others moved on.
+constexpr std::int64_t kStaleAfterMs = 15 * 60 * 1000;
 constexpr std::size_t kToolCallsMax = 256;  // of one message
 constexpr int kExpireAfterDays = 365;       // extracted facts, unreinforced
 constexpr double kExpireShareMax = 0.2;     // of all extracted facts in one pass, …
 constexpr std::size_t kExpireFewMax = 10;   // … unless they are so few
-constexpr std::int64_t kDecayAheadMs = 30LL * 24 * 3600 * 1000;  // decay runs at most so far ahead of what was said last
+// Decay runs at most so far ahead of what was said last.
+constexpr std::int64_t kDecayAheadMs = 30LL * 24 * 3600 * 1000;
 
 }  // namespace clawmark

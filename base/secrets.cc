@@ -3,29 +3,25 @@
 #include <algorithm>
 
 #include "base/secret_shapes.h"
+#include "base/secret_text.h"
 #include "base/utf8.h"
 
 namespace clawmark {
 namespace {
 
+using secret::kMark;
 using secret::Name;
+using secret::Value;
 
-constexpr std::string_view kMark = "[secret:";
-constexpr std::size_t kValueMax = 1024;  // bytes of one value that are looked at
-constexpr std::size_t kPhraseMax = 6;    // words between "password" and "is"
+constexpr std::size_t kPhraseMax = 6;  // words between "password" and "is"
 
 enum class Glue { kEquals, kTightEquals, kColon, kFlag, kVerb, kBlank };
 
-struct Value {
-  std::size_t begin = 0, end = 0;
-  bool quoted = false;
-};
-
 // One pass from left to right. Every recogniser looks a bounded way ahead or moves past what it
 // looked at, so the time is linear in the text.
-class Scanner {
+class Scanner : private secret::Text {
  public:
-  explicit Scanner(std::string_view text) : text_(text) {}
+  explicit Scanner(std::string_view text) : Text(text) {}
 
   std::string run(std::size_t& found) {
     while (at_ < text_.size()) step();
@@ -48,20 +44,6 @@ class Scanner {
   bool in_prose(Name name, std::size_t end);
   bool judge(Name name, Glue glue, Value value);
 
-  char peek(std::size_t at) const { return at < text_.size() ? text_[at] : '\0'; }
-  std::string_view rest(std::size_t at) const { return text_.substr(std::min(at, text_.size())); }
-  std::string_view of(const Value& value) const {
-    return text_.substr(value.begin, value.end - value.begin);
-  }
-  std::size_t skip_blanks(std::size_t at) const;
-  std::size_t skip_quote(std::size_t at) const;
-  std::size_t word_end(std::size_t at) const;
-  Value value_at(std::size_t at) const;
-  Value bare_value(std::size_t begin) const;
-  bool ends_clause(std::size_t at) const;
-  bool is_flag(std::size_t begin) const;
-  std::string_view next_word(std::size_t at) const;
-
   bool replace(std::size_t begin, std::size_t end, std::string_view kind) {
     out_.append(text_.substr(copied_, begin - copied_));
     out_.append(kMark).append(kind).push_back(']');
@@ -70,7 +52,6 @@ class Scanner {
     return true;
   }
 
-  std::string_view text_;
   std::string out_;
   std::size_t at_ = 0, copied_ = 0, found_ = 0;
   bool no_more_key_ends_ = false;
@@ -93,28 +74,6 @@ void Scanner::step() {
   if (shaped_token()) return;
   const std::size_t end = word_end(at_);
   if (!named_value(at_, end) && !command_line_user(at_, end)) at_ = end;
-}
-
-std::size_t Scanner::word_end(std::size_t at) const {
-  while (at < text_.size() && secret::is_word(text_[at])) ++at;
-  return at;
-}
-
-std::size_t Scanner::skip_blanks(std::size_t at) const {
-  const std::size_t end = at + 8;
-  while (at < end && secret::is_blank(peek(at))) ++at;
-  return at;
-}
-
-// Over a closing quote, also one that is itself within a JSON string (\"), and "]" or "**".
-std::size_t Scanner::skip_quote(std::size_t at) const {
-  if (peek(at) == '\\' && (peek(at + 1) == '"' || peek(at + 1) == '\''))
-    at += 2;
-  else if (peek(at) == '"' || peek(at) == '\'' || peek(at) == '`')
-    ++at;
-  if (peek(at) == ']') ++at;
-  for (int i = 0; i < 2 && peek(at) == '*'; ++i) ++at;
-  return at;
 }
 
 bool Scanner::private_key() {
@@ -180,15 +139,6 @@ bool Scanner::shaped_token() {
   if (before == '.' || before == '-') return false;
   const auto length = secret::card_number(here);
   return length > 0 && replace(at_, at_ + length, "card");
-}
-
-// "--api-key", seen from "key".
-bool Scanner::is_flag(std::size_t begin) const {
-  std::size_t at = begin;
-  while (at > 0 && begin - at < 40 && (secret::is_word(text_[at - 1]) || text_[at - 1] == '-')) {
-    --at;
-  }
-  return text_.substr(at, begin - at).starts_with("--");
 }
 
 bool Scanner::named_value(std::size_t begin, std::size_t end) {
@@ -281,62 +231,6 @@ bool Scanner::command_line_user(std::size_t begin, std::size_t end) {
   const auto password = of(value).substr(colon + 1);
   if (password.empty() || password[0] == '$' || secret::is_stand_in(password)) return false;
   return replace(value.begin + colon + 1, value.end, "password");
-}
-
-Value Scanner::bare_value(std::size_t begin) const {
-  Value value{begin, begin, false};
-  const std::size_t limit = std::min(text_.size(), begin + kValueMax);
-  while (value.end < limit) {
-    const char c = text_[value.end];
-    if (static_cast<unsigned char>(c) <= ' ' || c == '"' || c == '\'' || c == '`' || c == '<' ||
-        c == '>' || c == '\\' || (c == '[' && rest(value.end).starts_with(kMark))) {
-      break;
-    }
-    const char next = peek(value.end + 1);
-    const bool last = static_cast<unsigned char>(next) <= ' ' || next == '"' || next == '\'';
-    if ((c == ',' || c == ';' || c == ')' || c == '}' || c == ']' || c == '|') && last) break;
-    if (c == '&' && rest(word_end(value.end + 1)).starts_with("=")) break;
-    ++value.end;
-  }
-  while (value.end > begin &&
-         std::string_view(".,;:!?)*}").find(text_[value.end - 1]) != std::string_view::npos) {
-    --value.end;
-  }
-  return value;
-}
-
-// A quoted value without its quotes, or a bare one.
-Value Scanner::value_at(std::size_t at) const {
-  const bool escaped = peek(at) == '\\' && (peek(at + 1) == '"' || peek(at + 1) == '\'');
-  const char quote = escaped ? peek(at + 1) : peek(at);
-  if (quote != '"' && quote != '\'' && quote != '`') return bare_value(at);
-  const std::size_t begin = at + (escaped ? 2 : 1);
-  const std::size_t limit = std::min(text_.size(), begin + kValueMax);
-  for (std::size_t end = begin; end < limit && text_[end] != '\n'; ++end) {
-    if (text_[end] == '\\' && !escaped) {
-      ++end;
-      continue;
-    }
-    if (escaped ? text_[end] == '\\' && peek(end + 1) == quote : text_[end] == quote) {
-      return {begin, end, true};
-    }
-  }
-  return bare_value(begin);
-}
-
-std::string_view Scanner::next_word(std::size_t at) const {
-  while (at < text_.size() && !secret::is_word(text_[at]) && secret::is_blank(text_[at])) ++at;
-  const std::size_t end = word_end(at);
-  return text_.substr(at, std::min<std::size_t>(end - at, 16));
-}
-
-bool Scanner::ends_clause(std::size_t at) const {
-  if (at >= text_.size() ||
-      std::string_view(".,;!?)\"'\n\r").find(text_[at]) != std::string_view::npos) {
-    return true;
-  }
-  const std::string word = lower_ascii(next_word(at));
-  return word == "and" || word == "but" || word == "for" || word == "please" || word == "now";
 }
 
 // "the password for the db is …", "api key: …" is not here.

@@ -13,7 +13,7 @@ namespace {
 
 TEST(Json, a_missing_or_mistyped_member_is_the_fallback) {
   const auto value = parse_json(
-      R"({"s":"x","i":7,"d":2.5,"b":true,"n":null,"o":{"k":1},"a":[1],"big":18446744073709551615})");
+      R"({"s":"x","i":7,"d":2.5,"b":true,"n":null,"o":{"k":1},"a":[],"big":18446744073709551615})");
   const auto& object = value->get_object();
   EXPECT_EQ(get_string(object, "s"), "x");
   EXPECT_EQ(get_string(object, "i", "f"), "f");
