@@ -105,7 +105,7 @@ std::string progress_note(Database& db) {
   const auto head = EventLog::head(db);
   if (!cursors.ok() || !head.ok() || head->value == 0) return {};
   Seq slowest = *head;
-  for (const std::string_view name : {"messages", "search", "embed"}) {
+  for (const std::string_view name : {"project.messages", "project.search", "embed"}) {
     const CursorState* newest = nullptr;
     for (const CursorState& cursor : *cursors) {
       if (cursor.worker.name != name) continue;
