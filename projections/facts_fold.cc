@@ -192,8 +192,10 @@ Status FactsFold::extracted_fact(const Event& event, std::int64_t ordinal,
                       tables_.query_int("SELECT occurred_ms FROM fact_messages__g# WHERE "
                                         "message = ?1",
                                         message));
-      if (occurred)
-        candidate.evidence.emplace_back(message, get_string(item.get_object(), "quote"));
+      if (!occurred) continue;
+      // Said when its newest evidence was, whatever the model or the clock say.
+      o.said = {candidate.evidence.empty() ? *occurred : std::max(o.said.value, *occurred)};
+      candidate.evidence.emplace_back(message, get_string(item.get_object(), "quote"));
     }
   }
   const auto refuse = [&](std::string code) {
