@@ -15,9 +15,12 @@ void note_skip(StreamBatch& batch, std::int64_t line, std::string_view reason) {
 void stamp_entry(Entry& entry, const StreamInfo& stream) {
   entry.session_id = stream.session_id;
   entry.session_key = stream.session_key;
-  if (entry.channel.empty() && !entry.sender_id.empty()) {
-    entry.channel = parse_session_key(stream.session_key).channel;
+  if (entry.role != "user") return;
+  const auto key = parse_session_key(stream.session_key);
+  if (entry.sender_id.empty() && entry.entry_class == "chat" && key.lane == Lane::kDirect) {
+    entry.sender_id = key.peer.substr(0, key.peer.find(':'));
   }
+  if (entry.channel.empty() && !entry.sender_id.empty()) entry.channel = key.channel;
 }
 
 bool is_ignored(std::string_view session_key, const std::vector<std::string>& ignore) {

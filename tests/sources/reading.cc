@@ -57,6 +57,12 @@ std::map<std::string, Drained> drain_all(MessageSource& source, std::size_t item
   return out;
 }
 
+std::vector<StreamInfo> streams(MessageSource& source) {
+  auto result = source.streams();
+  EXPECT_TRUE(result.ok());
+  return result.ok() ? std::move(result).value() : std::vector<StreamInfo>{};
+}
+
 StreamInfo stream_of(MessageSource& source, const std::string& session_id) {
   const auto streams = source.streams();
   EXPECT_TRUE(streams.ok());

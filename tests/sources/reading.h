@@ -26,6 +26,7 @@ Drained drain(MessageSource& source, const StreamInfo& stream, StreamPosition fr
               std::size_t items = 100);
 // All streams to their ends; stream key → what came.
 std::map<std::string, Drained> drain_all(MessageSource& source, std::size_t items = 100);
+std::vector<StreamInfo> streams(MessageSource& source);
 StreamInfo stream_of(MessageSource& source, const std::string& session_id);
 // Does every message's body come back with its hash?
 void expect_bodies_round_trip(MessageSource& source, const std::string& stream,
