@@ -1,5 +1,6 @@
 // Who is asking, in the daemon's words. Only the host's own context is read, never what a model
 // chose; what is missing stays missing, because a missing identity closes a wall in the daemon.
+import { knownSender } from "./senders.js";
 
 /** From the context of `before_prompt_build` and other hooks. */
 export function callerFromHook(context) {
@@ -36,7 +37,8 @@ export function callerFromCommand(context) {
 
 /** From the parameters of the host's memory_search. */
 export function callerFromSearch({ agentId, agentSessionKey } = {}) {
-  return caller({ agent: agentId, session_key: agentSessionKey, trigger: "memory_search" });
+  return caller({ agent: agentId, session_key: agentSessionKey, trigger: "memory_search",
+    sender_id: knownSender(agentSessionKey) });
 }
 
 /** From a transcript update or a session hook. */

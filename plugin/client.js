@@ -30,7 +30,11 @@ export function request(socketPath, path, body, { timeoutMs, signal } = {}) {
       resolve(answer);
     };
     const onAbort = () => finish(failure("aborted", "the caller gave up"));
-    timer = setTimeout(() => finish(failure("timeout", `no answer in ${timeoutMs} ms`)), timeoutMs);
+    // The timer may be late because the gateway was busy, with the answer waiting in the socket:
+    // one round of the event loop reads it.
+    const onDeadline = () => setImmediate(
+      () => finish(failure("timeout", `no answer in ${timeoutMs} ms`)));
+    timer = setTimeout(onDeadline, timeoutMs);
     if (signal?.aborted) return onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
     try {

@@ -38,9 +38,9 @@ export const SETTINGS = Object.freeze({
   },
   allowSessions: {
     type: "array", items: { type: "string", maxLength: 200 }, maxItems: 50, default: [],
-    description: "Globs over session keys. Sub-agent, cron and heartbeat sessions get no memory "
-      + "unless one of these matches, and one of the service's own inject_sessions. Incognito "
-      + "sessions never do.",
+    description: "Globs over session keys. Sub-agent, cron, heartbeat and web-hook sessions get "
+      + "no memory unless one of these matches, and one of the service's own inject_sessions. "
+      + "Incognito sessions never do.",
   },
   denySessions: {
     type: "array", items: { type: "string", maxLength: 200 }, maxItems: 50, default: [],

@@ -3,6 +3,7 @@
 // what has been forgotten since could be in it.
 import { callerFromHook } from "./caller.js";
 import { queryOf, windowOf } from "./query.js";
+import { rememberSender } from "./senders.js";
 import { mayInject, sessionClass } from "./sessions.js";
 
 /** On top of our own deadline, so that the host never has to cut us off. */
@@ -21,6 +22,7 @@ export function makeInjectHook({ link, config, placement, logger }) {
     try {
       if (config.budgetChars === 0 || !mayInject(context, config)) return undefined;
       const body = injectRequest(event, context, config);
+      rememberSender(body.caller);
       logger.debug?.(`clawmark: query ${JSON.stringify(body.prompt.slice(0, 200))}`);
       const answer = await link.ask("/v1/inject", body, { timeoutMs: config.timeoutMs });
       if (!answer.ok) return undefined;

@@ -1,17 +1,23 @@
-// Which sessions get memory: people's do; sub-agents, scheduled jobs and heartbeats do not unless
-// the operator names them; incognito sessions never do, and nothing of theirs leaves the gateway.
+// Which sessions get memory: people's do; sub-agents, scheduled jobs, heartbeats and web hooks do
+// not unless the operator names them; incognito sessions never do, and nothing of theirs leaves the
+// gateway.
+
+const SUBAGENTS = ["subagent", "sub-agent", "active-memory"];
+const HOOKS = ["hook", "webhook"];
 
 /**
- * @typedef {"person" | "subagent" | "cron" | "heartbeat" | "internal" | "incognito"} SessionClass
+ * @typedef {"person" | "subagent" | "cron" | "heartbeat" | "hook" | "internal"
+ *   | "incognito"} SessionClass
  * @param {{sessionKey?: string, trigger?: string, inputProvenance?: {kind?: string}}} context
  * @returns {SessionClass}
  */
 export function sessionClass(context) {
   const parts = segments(context?.sessionKey);
   if (parts.some((part) => part.startsWith("incognito-"))) return "incognito";
-  if (parts.includes("subagent")) return "subagent";
+  if (SUBAGENTS.some((mark) => parts.includes(mark))) return "subagent";
   if (parts.includes("cron") || context?.trigger === "cron") return "cron";
   if (parts.includes("heartbeat") || context?.trigger === "heartbeat") return "heartbeat";
+  if (HOOKS.includes(parts[0]) || context?.trigger === "hook") return "hook";
   if (parts.includes("internal-session-effects")) return "internal";
   if (context?.trigger === "memory") return "internal";
   switch (context?.inputProvenance?.kind) {

@@ -1,6 +1,7 @@
 // The five core tools. Each call goes to the daemon as it is; what may be seen or changed is
 // decided there, from the context that the host gave to the tool factory.
 import { callerFromTool } from "./caller.js";
+import { rememberSender } from "./senders.js";
 import { isIncognito } from "./sessions.js";
 
 export const NOT_RUNNING = "memory service not running";
@@ -75,6 +76,7 @@ export function toolFactory(spec, { link, config }) {
   return (toolContext) => {
     if (isIncognito(toolContext?.sessionKey)) return null;
     const caller = callerFromTool(toolContext);
+    rememberSender(caller);
     return {
       name: spec.name,
       label: spec.label,

@@ -20,6 +20,8 @@ async function arrange(t, pluginConfig = {}) {
 
 const NOT_PEOPLE = {
   "sub-agent": { sessionKey: "agent:main:subagent:q1" },
+  "active-memory helper": { sessionKey: "agent:main:main:active-memory" },
+  "web hook": { sessionKey: "agent:main:hook:gmail:1" },
   "cron": { sessionKey: "agent:main:cron:x" },
   "cron run": { sessionKey: "agent:main:cron:x:run:1" },
   "heartbeat": { sessionKey: "agent:main:heartbeat" },
@@ -122,7 +124,9 @@ test("C184 a lane that the service keeps closed is named once, with the remedy",
   const server = await Server.start(t, () => ({ ...blocks(), skipped: "lane" }));
   const host = new Host({ pluginConfig: { socketPath: server.socketPath,
     allowSessions: ["agent:main:cron:*"] } }).load(plugin);
-  for (let n = 0; n < 3; n += 1) await host.turn({ prompt: "x" }, { sessionKey: "agent:main:cron:x" });
+  for (let n = 0; n < 3; n += 1) {
+    await host.turn({ prompt: "x" }, { sessionKey: "agent:main:cron:x" });
+  }
   assert.equal(host.warnings().length, 1);
   assert.match(host.warnings()[0], /agent:main:cron:x is in allowSessions.*inject_sessions/s);
 });

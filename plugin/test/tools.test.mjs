@@ -107,6 +107,25 @@ test("memory_search gets facts and excerpts, bounded, and facts can be read agai
   assert.equal(await corpus.get({ lookup: "MEMORY.md" }), null);
 });
 
+test("C111 memory_search knows the sender of a direct chat only from the host's own turn",
+  async (t) => {
+    const { server, host } = await arrange(t);
+    const senderIn = async (agentSessionKey) => {
+      await host.corpora[0].search({ query: "x", agentId: "main", agentSessionKey });
+      return server.requests.at(-1).body.caller.sender_id;
+    };
+    const turns = [["agent:main:slack:direct:u07ab", "U07AB"], ["agent:main:main", "101"],
+      ["agent:main:telegram:group:-100", "101"], ["agent:main:telegram:direct:102", "103"],
+      ["agent:main:telegram:work:direct:104", "104"], ["agent:main:telegram:direct:105", "unknown"]];
+    assert.equal(await senderIn(turns[0][0]), undefined, "before any turn");
+    for (const [sessionKey, senderId] of turns) {
+      await host.hook("before_prompt_build").handler({ prompt: "x" }, { sessionKey, senderId });
+    }
+    const known = [];
+    for (const [sessionKey] of turns) known.push(await senderIn(sessionKey));
+    assert.deepEqual(known, ["U07AB", undefined, undefined, undefined, "104", undefined]);
+  });
+
 test("memory_search without the daemon finds nothing and does not throw", async (t) => {
   const host = new Host({ pluginConfig: { socketPath: scratchSocket(t) } }).load(plugin);
   assert.deepEqual(await host.corpora[0].search({ query: "dentist" }), []);

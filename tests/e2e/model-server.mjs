@@ -6,8 +6,9 @@
 // By itself:  node model-server.mjs [PORT]   with POST /script [steps] and GET /requests
 //
 // One step answers one request that offers tools (an agent turn or the next round of its tool
-// loop); without a step it says "OK". Other requests (titles, summaries, extraction) are answered
-// at once and take no step. GET /models and embeddings are served, too.
+// loop); a step with `match` waits for a request that holds that text; without a step it says "OK".
+// Other requests (titles, summaries, extraction) are answered at once and take no step. GET /models
+// and embeddings are served, too.
 import http from "node:http";
 import { once } from "node:events";
 import { pathToFileURL } from "node:url";
@@ -15,7 +16,7 @@ import { pathToFileURL } from "node:url";
 const LIFE_MS = 15 * 60_000;
 const EMBEDDING_DIMENSIONS = 64;
 
-/** @typedef {{say?: string, calls?: {name: string, arguments: object}[]}} Step */
+/** @typedef {{say?: string, calls?: {name: string, arguments: object}[], match?: string}} Step */
 
 export class ModelServer {
   constructor() {
@@ -67,10 +68,15 @@ export class ModelServer {
     }
     this.requests.push({ n: this.requests.length, at: Date.now(), path: request.url, text, body });
     if (request.url.endsWith("/embeddings")) return json(response, embeddings(body));
-    const step = body.tools?.length ? this.steps.shift() ?? { say: "OK" } : { say: aside(body) };
+    const step = body.tools?.length ? this.#stepFor(text) : { say: aside(body) };
     const answer = { id: `scripted-${this.requests.length}`, model: body.model, step,
       usage: usage(text) };
     return body.stream ? stream(response, answer) : json(response, whole(answer));
+  }
+
+  #stepFor(text) {
+    const at = this.steps.findIndex(({ match }) => match === undefined || text.includes(match));
+    return at < 0 ? { say: "OK" } : this.steps.splice(at, 1)[0];
   }
 }
 

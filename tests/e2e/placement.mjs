@@ -1,11 +1,12 @@
 // Which placement of the blocks keeps the model's prompt cache? Measured, not argued.
 //
 // Method: through a real gateway, one conversation of 20 turns, every third with a tool loop of two
-// rounds. For each scenario (how often facts change and how often there is recall) and for each
-// combination of places the conversation runs anew. For each model request we count the bytes beyond the longest prefix that it shares with any earlier
-// request of the conversation (order: tools, system, messages, as providers cache them), divided by
-// four: tokens that have to be paid and computed again. The blocks come from the stand-in daemon,
-// so that they are the same in each run. Prints the table of plugin/PLACEMENT.md.
+// rounds. For each scenario (how often facts change, how often there is recall) and combination of
+// places the conversation runs anew. For each model request we count the bytes beyond the longest
+// prefix that it shares with any earlier request of the conversation (order: tools, system,
+// messages, as providers cache them), divided by four: tokens that have to be paid and computed
+// again. The blocks come from the stand-in daemon, so that they are the same in each run. Prints
+// the table of plugin/PLACEMENT.md.
 //
 //   tests/e2e/run placement
 import fs from "node:fs";
@@ -26,8 +27,9 @@ const BYTES_PER_TOKEN = 4;
 /** About 3,000 characters of facts; a change adds one in the middle, where its key belongs. */
 function factsAt(turn, { changes }) {
   const added = changes.filter((at) => at <= turn).length;
+  const detail = "a lasting detail of this project ".repeat(2);
   const lines = Array.from({ length: 30 }, (_, n) =>
-    `- project.p${String(n).padStart(2, "0")}: ${"a lasting detail of this project ".repeat(2)}${n}`);
+    `- project.p${String(n).padStart(2, "0")}: ${detail}${n}`);
   return [...lines, ...Array.from({ length: added }, (_, n) =>
     `- project.p1${n}_added: told in the conversation`)].sort();
 }
@@ -40,7 +42,8 @@ function recallAt(turn, { every }) {
 }
 
 function stepsOf(turn) {
-  if (turn % 3 !== 0) return [{ say: `Answer ${turn}. ${"A sentence of the answer. ".repeat(20)}` }];
+  const sentences = "A sentence of the answer. ".repeat(20);
+  if (turn % 3 !== 0) return [{ say: `Answer ${turn}. ${sentences}` }];
   const read = { calls: [{ name: "read", arguments: { path: "notes.txt" } }] };
   return [read, read, { say: `Answer ${turn}, from the notes.` }];
 }
@@ -61,7 +64,8 @@ async function converse(world, name, scenario) {
 /** Changes the plugin's entry in the running gateway, and waits until it is in force. */
 async function place(world, facts, recall) {
   const config = { socketPath: world.socketPath, factsPlacement: facts, recallPlacement: recall };
-  world.writeConfig({ plugin: { enabled: true, hooks: { allowConversationAccess: true }, config } });
+  const hooks = { allowConversationAccess: true };
+  world.writeConfig({ plugin: { enabled: true, hooks, config } });
   await until("the new placement is in force", async () => {
     const { value } = await world.ask("/v1/status");
     const now = value.plugin?.placement;
@@ -117,14 +121,13 @@ function table({ rows, off }) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   process.env.CLAWMARK_E2E_STANDIN = "1";
-  const ends = [];
-  const world = await World.create({ after: (end) => ends.push(end) });
+  const world = await World.create();
   try {
     fs.writeFileSync(world.in("workspace", "notes.txt"), "A line of the notes.\n".repeat(150));
     await world.startDaemon();
     await world.startGateway();
     console.log(table(await measure(world)));
   } finally {
-    for (const end of ends) await end();
+    await world.destroy();
   }
 }

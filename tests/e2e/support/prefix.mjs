@@ -23,3 +23,10 @@ export function commonPrefix(a, b) {
   while (at < most && a[at] === b[at]) at += 1;
   return at;
 }
+
+/** The part of a request before its newest message of a person. */
+export function prefixBeforeNewest(body) {
+  const newest = body.messages.findLastIndex((message) => message.role === "user"
+    && !JSON.stringify(message.content).includes("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"));
+  return linear({ tools: body.tools, messages: body.messages.slice(0, newest) });
+}

@@ -10,12 +10,13 @@ import { fileURLToPath } from "node:url";
 import { ModelServer, textOf } from "../model-server.mjs";
 import { request } from "../../../plugin/client.js";
 import { Child, run, until } from "./process.mjs";
+import { TelegramServer } from "./telegram.mjs";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const ROOT = path.resolve(HERE, "../../..");
 const TOKEN = "e2e-token";
 export const PLUGIN_DIR = path.join(ROOT, "plugin");
-export const TURN_TIMEOUT_MS = 60_000;
+export const TURN_TIMEOUT_MS = 180_000;
 
 export class World {
   constructor() {
@@ -36,18 +37,19 @@ export class World {
     };
   }
 
-  /** @param {import("node:test").TestContext} t everything ends with this test */
-  static async create(t, options = {}) {
+  /** With a model and a host's configuration; the caller starts the rest, and destroys it. */
+  static async create(options = {}) {
     const world = new World();
-    t.after(() => world.destroy(), { timeout: 60_000 });
     world.model = await ModelServer.start();
+    if (options.telegram) world.telegram = await TelegramServer.start(options.telegram);
     world.port = await freePort();
     world.writeConfig(options);
     return world;
   }
 
   async destroy() {
-    await Promise.all([this.gateway?.stop(), this.#resumeAndStopDaemon(), this.model?.stop()]);
+    await Promise.all([this.gateway?.stop(), this.#resumeAndStopDaemon()]);
+    await Promise.all([this.model?.stop(), this.telegram?.stop()]);
     if (process.env.CLAWMARK_E2E_KEEP) console.log(`kept ${this.folder}`);
     else fs.rmSync(this.folder, { recursive: true, force: true });
   }
@@ -56,7 +58,8 @@ export class World {
 
   /**
    * @param {{plugin?: object|null, paths?: string[]}} options `plugin`: the plugin's entry in the
-   *   host's configuration (null: none); `paths`: folders to load plugins from
+   *   host's configuration (null: none); `paths`: folders to load plugins from; `telegram`:
+   *   {owner} turns that channel on
    */
   writeConfig({ plugin, paths = [PLUGIN_DIR] } = {}) {
     const model = { id: "scripted-1", name: "Scripted", reasoning: false, input: ["text"],
@@ -74,6 +77,7 @@ export class World {
       agents: { defaults: { model: { primary: "scripted/scripted-1" }, skipBootstrap: true,
         workspace: this.in("workspace") } },
       plugins: { load: { paths }, entries: entry ? { clawmark: entry } : {} },
+      ...this.telegram?.hostConfig(),
     };
     fs.writeFileSync(path.join(this.stateDir, "openclaw.json"), JSON.stringify(config, null, 2));
   }
@@ -109,6 +113,15 @@ export class World {
     if (!response.ok) throw new Error(`turn failed: ${response.status} ${body.slice(0, 500)}`);
     const answer = JSON.parse(body).choices[0].message.content;
     return { answer, elapsedMs, requests: this.model.turns(from) };
+  }
+
+  /** One message to the bot, and its answer: `chat` and `from` as in TelegramServer. */
+  async say(text, { steps = [{ say: `OK ${this.model.requests.length}` }], ...where }) {
+    this.model.script(steps);
+    const from = this.model.requests.length;
+    const started = performance.now();
+    const answer = await this.telegram.converse(text, where, TURN_TIMEOUT_MS);
+    return { answer, elapsedMs: performance.now() - started, requests: this.model.turns(from) };
   }
 
   // ---- the daemon -------------------------------------------------------------------------------

@@ -1,0 +1,98 @@
+// Installing with the host's own commands, and the one permission that no installer sets. Before it
+// is given, nothing is injected, but history is read and the tools work; the log names the command;
+// running just that command makes memory arrive in the running gateway.
+import { after, before, describe, test } from "node:test";
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import { PLUGIN_DIR, World, systemOf, toolResultsOf } from "./support/world.mjs";
+import { run, until } from "./support/process.mjs";
+
+const SESSION = "agent:main:main";
+const GUARD = "[Memory from Clawmark";
+const TOOLS = ["clawmark_forget", "clawmark_reconcile", "clawmark_review", "clawmark_search",
+  "clawmark_set"];
+
+describe("install", () => {
+  test("openclaw plugins install --link takes the folder as it is", async (t) => {
+    const world = await World.create({ plugin: null, paths: [] });
+    t.after(() => world.destroy());
+    const { code, text } = await world.cli("plugins", "install", "--link", PLUGIN_DIR, "--force",
+      "--accept-capabilities");
+    assert.equal(code, 0, text);
+    const config = JSON.parse(fs.readFileSync(path.join(world.stateDir, "openclaw.json")));
+    assert.equal(config.plugins.entries.clawmark.enabled, true);
+    assert.deepEqual(config.plugins.load.paths, [PLUGIN_DIR]);
+    assert.equal(config.plugins.slots?.memory, undefined, "no slot is taken");
+    assert.equal(config.plugins.slots?.contextEngine, undefined);
+  });
+});
+
+describe("a packed plugin without allowConversationAccess", () => {
+  let world;
+  after(() => world?.destroy());
+  before(async () => {
+    world = await World.create({ plugin: null, paths: [] });
+    const packed = await run("npm", ["pack", "--silent", "--pack-destination", world.folder,
+      PLUGIN_DIR], { env: world.env, cwd: world.folder });
+    assert.equal(packed.code, 0, packed.text);
+    const installed = await world.cli("plugins", "install",
+      `npm-pack:${world.in(packed.text.trim())}`, "--force", "--accept-capabilities");
+    assert.equal(installed.code, 0, installed.text);
+    await world.startDaemon();
+    await world.startGateway();
+  }, { timeout: 400_000 });
+
+  test("C178 'plugins inspect' lists hook, tools, command and service", async () => {
+    const { code, text } = await world.cli("plugins", "inspect", "clawmark", "--runtime", "--json");
+    assert.equal(code, 0, text);
+    const { plugin, ...rest } = JSON.parse(text.slice(text.indexOf("{")));
+    const shown = JSON.stringify({ plugin, ...rest });
+    for (const name of [...TOOLS, "before_reset", "clawmark-service"]) {
+      assert.ok(shown.includes(name), `${name} in ${shown.slice(0, 2000)}`);
+    }
+  });
+
+  test("C180 five turns: nothing injected, history read, tools at work, loud in log and status",
+    async () => {
+      const facts = ["my bike is a red Kestrel", "the spare key hangs in the shed",
+        "Nora's birthday is in May", "the wifi is called Teapot", "I am allergic to kiwi"];
+      for (const fact of facts) {
+        const { requests } = await world.turn(`You should know that ${fact}.`,
+          { session: SESSION, steps: [{ say: "Good to know." }] });
+        assert.ok(!requests[0].text.includes(GUARD));
+        const offered = requests[0].body.tools.map((tool) => tool.function.name);
+        assert.deepEqual(offered.filter((name) => name.startsWith("clawmark_")), TOOLS);
+      }
+      const { requests } = await world.turn("What did I say about my bike?",
+        { session: "agent:main:dashboard:other", steps: [
+          { calls: [{ name: "clawmark_search", arguments: { query: "red Kestrel bike" } }] },
+          { say: "A Kestrel." }] });
+      assert.match(toolResultsOf(requests[1]).at(-1), /red Kestrel/, "ingested without the hook");
+      const set = await world.turn("Remember my bike.", { session: SESSION, steps: [
+        { calls: [{ name: "clawmark_set", arguments: { key: "user.bike", value: "Kestrel" } }] },
+        { say: "Yes." }] });
+      assert.match(toolResultsOf(set.requests[1]).at(-1), /user\.bike/);
+
+      assert.match(world.gateway.text(), /clawmark: nothing is injected into prompts/);
+      const status = await world.ask("/v1/status");
+      assert.match(JSON.stringify(status.value), /before_prompt_build/);
+      const { answer } = await world.turn("/clawmark status", { session: SESSION });
+      assert.match(answer, /config set .*allowConversationAccess true/);
+    });
+
+  test("C180 the command from the log is all it takes", async () => {
+    const [, command] = /To allow it: openclaw (config set \S+ true)/.exec(world.gateway.text());
+    const { code, text } = await world.cli(...command.split(" "));
+    assert.equal(code, 0, text);
+    await until("the hook is allowed", async () => {
+      const { requests } = await world.turn("What is my bike called?",
+        { session: `agent:main:dashboard:n${world.model.requests.length}` });
+      return systemOf(requests[0]).includes("user.bike: Kestrel");
+    }, { timeoutMs: 60_000, everyMs: 1000, child: world.gateway });
+    await until("status knows", async () => {
+      const status = await world.ask("/v1/status");
+      return !JSON.stringify(status.value).includes("before_prompt_build");
+    }, { timeoutMs: 20_000 });
+  });
+});
