@@ -305,7 +305,6 @@ Result<StreamBatch> TranscriptSource::read(const StreamInfo& stream, const Strea
       place.branched = true;  // the active path is told anew
     }
   }
-  const auto begin = place;
   EntryLines lines(place.offset, place.lines, place.chain);
   std::size_t items = 0;
   bool enough = false;
@@ -337,9 +336,7 @@ Result<StreamBatch> TranscriptSource::read(const StreamInfo& stream, const Strea
     CLAWMARK_ASSIGN(batch.inactive, inactive_in(content, place.offset));
     place.branched = false;
   }
-  if (place.offset > begin.offset || batch.epoch || after.position.empty()) {
-    batch.next.position = place_text(place);
-  }
+  batch.next.position = place_text(place);
   batch.next.anchor = anchor_text(content, place.offset, last_line_bytes);
   return batch;
 }

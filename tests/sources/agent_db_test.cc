@@ -149,12 +149,12 @@ TEST_F(AgentDbTest, cold_storage_in_a_file_is_read) {
 
 TEST_F(AgentDbTest, a_row_that_cannot_be_decoded_is_skipped_and_counted) {
   writer_.write(talk_);
-  writer_.append_json(talk_.session_id, "not json at all", 1'794'200'000'000);
   writer_.db().exec("PRAGMA ignore_check_constraints=ON");
   writer_.db().exec(
       "UPDATE transcript_events SET event_zstd = x'28b52ffd0000', event_json = NULL, "
       "event_utf8_bytes = 6, "
-      "navigation_json = '{}' WHERE seq = 3");
+      "navigation_json = '{}' WHERE seq = 3; UPDATE transcript_events SET event_zstd = NULL, "
+      "event_utf8_bytes = NULL, navigation_json = NULL, event_json = 'not json' WHERE seq = 4");
   const auto drained = drain(source_, stream("session:" + talk_.session_id));
   ASSERT_EQ(drained.skipped.size(), 2u);
   EXPECT_EQ(drained.skipped[0].line, 3);
