@@ -1,0 +1,49 @@
+#pragma once
+// Everything that owns a store, put together from a configuration: store, models, pipeline,
+// serving. Used by the daemon (with threads and a socket) and by commands that write without a
+// daemon (without).
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/result.h"
+#include "serve/http_server.h"
+#include "serve/serving.h"
+#include "workers/pipeline.h"
+
+namespace clawmark {
+
+class App {
+ public:
+  // Takes the store's lock for its life. `holder` is what the lock file says, such as "clawmarkd".
+  // Errors of Store::open.
+  static Result<std::unique_ptr<App>> open(const Config& config, std::string_view holder);
+  ~App();
+
+  // Workers, index and socket. An inert configuration starts the socket only, which says so.
+  Status start();
+  // < 5 s. No new requests; the slice at hand ends; nothing is lost.
+  void stop();
+  // Every loop has moved lately, and the socket answers.
+  bool beats(std::int64_t within_ms);
+  void look_now();
+
+  // Reads all there is, without threads, and derives everything. `slice` is called between two
+  // pieces of work.
+  Result<DrainReport> run_once(const std::function<bool()>& slice);
+
+  HttpAnswer answer(const HttpCall& call);
+  Serving& serving();
+  Pipeline& pipeline();
+  bool inert() const;
+
+ private:
+  struct State;
+  explicit App(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace clawmark

@@ -1,0 +1,46 @@
+// clawmark config show: every key, its value and where it came from; then what is wrong.
+
+#include <cstdio>
+
+#include "cmd/clawmark/command.h"
+#include "cmd/terminal.h"
+
+namespace clawmark {
+namespace {
+
+int show(Session& session) {
+  const Config& config = session.config();
+  const auto values = show_config(config);
+  if (session.globals().json) {
+    json::array rows;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      rows.push_back(json::object{{"key", values[i].first},
+                                  {"value", values[i].second},
+                                  {"origin", config.origins.at(values[i].first)},
+                                  {"variable", config_keys()[i].environment},
+                                  {"help", config_keys()[i].help}});
+    }
+    json::array problems;
+    for (const auto& problem : config.problems) problems.emplace_back(problem);
+    std::printf("%s\n",
+                to_text(json::object{{"keys", std::move(rows)}, {"problems", std::move(problems)}})
+                    .c_str());
+  } else {
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& [key, value] : values) {
+      rows.push_back({key, one_line(value, 60), config.origins.at(key)});
+    }
+    std::fputs(format_table({"key", "value", "from"}, rows).c_str(), stdout);
+    for (const auto& problem : config.problems) std::fprintf(stderr, "%s\n", problem.c_str());
+  }
+  return config.problems.empty() ? kExitOk : kExitUsage;
+}
+
+}  // namespace
+
+void add_config(Registry& registry) {
+  registry.add_group("config", "the configuration as it is in force");
+  registry.add("config show", "every key, its value and where it comes from", show);
+}
+
+}  // namespace clawmark

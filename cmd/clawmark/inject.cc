@@ -1,0 +1,70 @@
+// clawmark inject --dry-run: the block that a prompt would get, and why each line is in it.
+
+#include <cstdio>
+#include <memory>
+
+#include "base/scope.h"
+#include "cmd/clawmark/command.h"
+
+namespace clawmark {
+namespace {
+
+// In a conversation: what the host would say of it. Otherwise through somebody's eyes.
+json::object with_caller(const Session& session, json::object params) {
+  const Globals& globals = session.globals();
+  if (globals.session_key.empty()) return with_caller(session, std::move(params));
+  const SessionKey key = parse_session_key(globals.session_key);
+  json::object caller{{"agent", globals.agent.empty() ? key.agent : globals.agent},
+                      {"session_key", globals.session_key},
+                      {"channel", key.channel},
+                      {"trigger", "user"}};
+  const auto colon = globals.as.rfind(':');
+  if (!globals.as.empty()) {
+    caller["sender_id"] = colon == std::string::npos ? globals.as : globals.as.substr(colon + 1);
+  } else if (key.lane == Lane::kDirect) {
+    caller["sender_id"] = key.peer;
+  }
+  params["caller"] = std::move(caller);
+  return params;
+}
+
+}  // namespace
+
+void add_inject(Registry& registry) {
+  struct Options {
+    bool dry_run = false;
+    std::string prompt, session_id;
+    std::int64_t budget = 0;
+  };
+  auto options = std::make_shared<Options>();
+  Arguments& arguments =
+      registry.add("inject", "the block that a prompt would get", [options](Session& session) {
+        if (!options->dry_run) {
+          std::fprintf(stderr,
+                       "clawmark: only the host injects; add --dry-run to see what it would get\n");
+          return static_cast<int>(kExitUsage);
+        }
+        json::object params{{"prompt", options->prompt}};
+        if (!options->session_id.empty()) params["session_id"] = options->session_id;
+        if (options->budget > 0) params["budget_chars"] = options->budget;
+        const auto answer =
+            session.ask("inject", with_caller(session, std::move(params)), Access::kRead);
+        return session.finish(answer, [](const json::object& found) {
+          const std::string facts = get_string(found, "facts_block"),
+                            recall = get_string(found, "recall_block");
+          if (!facts.empty()) std::printf("%s\n", facts.c_str());
+          if (!recall.empty()) std::printf("%s%s\n", facts.empty() ? "" : "\n", recall.c_str());
+          if (facts.empty() && recall.empty()) std::printf("(nothing)\n");
+          if (const std::string why = get_string(found, "skipped"); !why.empty()) {
+            std::printf("skipped: %s\n", why.c_str());
+          }
+        });
+      });
+  arguments.text("prompt", options->prompt, "the newest message of the user", false);
+  arguments.flag("--dry-run", options->dry_run, "print it; nothing is changed");
+  arguments.text("--session-id", options->session_id, "leave out what this session already holds",
+                 false);
+  arguments.number("--budget", options->budget, 1, 12000, "characters, at most");
+}
+
+}  // namespace clawmark

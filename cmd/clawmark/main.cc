@@ -1,0 +1,113 @@
+// clawmark: looks into the memory, and changes it, from a shell. The one file that knows the
+// argument parser.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <limits>
+
+#include "base/logging.h"
+#include "cmd/clawmark/command.h"
+#include "cmd/config_flags.h"
+
+namespace clawmark {
+namespace {
+
+class CliArguments final : public Arguments {
+ public:
+  explicit CliArguments(CLI::App* app) : app_(app) {}
+  void text(const char* name, std::string& value, const char* help, bool required) override {
+    app_->add_option(name, value, help)->required(required);
+  }
+  void number(const char* name, std::int64_t& value, std::int64_t min, std::int64_t max,
+              const char* help) override {
+    app_->add_option(name, value, help)->check(CLI::Range(min, max));
+  }
+  void flag(const char* name, bool& value, const char* help) override {
+    app_->add_flag(name, value, help);
+  }
+  CLI::App* app() const { return app_; }
+
+ private:
+  CLI::App* app_;
+};
+
+class CliRegistry final : public Registry {
+ public:
+  explicit CliRegistry(CLI::App& app) : app_(app) {}
+
+  Arguments& add(const char* name, const char* help, Run run) override {
+    const std::string full(name);
+    const auto blank = full.find(' ');
+    CLI::App* parent =
+        blank == std::string::npos ? &app_ : app_.get_subcommand(full.substr(0, blank));
+    CLI::App* sub =
+        parent->add_subcommand(blank == std::string::npos ? full : full.substr(blank + 1), help);
+    sub->fallthrough();
+    commands_.emplace_back(std::make_unique<CliArguments>(sub), std::move(run));
+    return *commands_.back().first;
+  }
+
+  void add_group(const char* name, const char* help) override {
+    app_.add_subcommand(name, help)->require_subcommand(1)->fallthrough();
+  }
+
+  int run(Session& session) const {
+    for (const auto& [arguments, run] : commands_) {
+      if (arguments->app()->parsed()) return run(session);
+    }
+    return kExitUsage;
+  }
+
+ private:
+  CLI::App& app_;
+  std::vector<std::pair<std::unique_ptr<CliArguments>, Run>> commands_;
+};
+
+void add_all(Registry& registry) {
+  add_status(registry);
+  add_search(registry);
+  add_facts(registry);
+  add_set(registry);
+  add_forget(registry);
+  add_review(registry);
+  add_reconcile(registry);
+  add_inject(registry);
+  add_events(registry);
+  add_parked(registry);
+  add_rebuild(registry);
+  add_verify(registry);
+  add_doctor(registry);
+  add_config(registry);
+}
+
+int run_command_line(int argc, char** argv) {
+  CLI::App app{"Clawmark: a memory for OpenClaw agents"};
+  app.set_version_flag("--version", std::string("clawmark ") + CLAWMARK_VERSION);
+  app.require_subcommand(1);
+  Globals globals;
+  app.add_flag("--json", globals.json, "print the answer as JSON");
+  app.add_option(
+      "--as", globals.as,
+      "through whose eyes: agent, owner, a person (telegram:101), group:KEY, session:KEY");
+  app.add_option("--agent", globals.agent, "which agent (default main)");
+  app.add_option("--session-key", globals.session_key,
+                 "the host's key of the conversation to stand in");
+  add_config_flags(app, globals.config_file, globals.flags);
+  CliRegistry registry(app);
+  add_all(registry);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  set_log_level(LogLevel::kError);
+  Session session(globals);
+  return registry.run(session);
+}
+
+}  // namespace
+}  // namespace clawmark
+
+int main(int argc, char** argv) {
+  return clawmark::run_command_line(argc, argv);
+}

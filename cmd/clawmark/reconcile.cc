@@ -1,0 +1,79 @@
+// clawmark reconcile: runs the jobs now. Says what remains; exit code 3 when something does.
+
+#include <cstdio>
+#include <memory>
+
+#include "cmd/clawmark/command.h"
+#include "cmd/terminal.h"
+
+namespace clawmark {
+namespace {
+
+constexpr std::int64_t kStepMs = 10'000;
+
+std::int64_t left(const json::object& answer) {
+  const auto* details = find_object(answer, "details");
+  const auto* remaining = find_object(details == nullptr ? answer : *details, "remaining");
+  std::int64_t sum = 0;
+  if (remaining != nullptr) {
+    for (const auto& stage : *remaining) sum += get_int(*remaining, std::string(stage.key()));
+  }
+  return sum;
+}
+
+bool is_done(const json::object& answer) {
+  const auto* details = find_object(answer, "details");
+  return get_bool(details == nullptr ? answer : *details, "done");
+}
+
+int reconcile(Session& session, bool wait, bool drain) {
+  ProgressBar bar(stderr);
+  std::int64_t most = 0;
+  for (;;) {
+    json::object params{{"drain", drain}, {"wait_ms", kStepMs}};
+    const auto answer =
+        session.ask("reconcile", std::move(params), Access::kWrite, kStepMs + 20'000);
+    if (answer.ok() && wait && !is_done(*answer)) {
+      most = std::max(most, left(*answer));
+      bar.show("reconcile", most - left(*answer), most);
+      continue;
+    }
+    bar.clear();
+    const int code = session.finish(answer, [](const json::object& found) {
+      if (is_done(found)) {
+        std::printf("nothing left to do\n");
+        return;
+      }
+      std::printf("%s left:", format_count(left(found)).c_str());
+      const auto* details = find_object(found, "details");
+      const auto* remaining = find_object(details == nullptr ? found : *details, "remaining");
+      if (remaining != nullptr) {
+        for (const auto& stage : *remaining) {
+          std::printf(" %s %s", std::string(stage.key()).c_str(),
+                      cell(*remaining, std::string(stage.key()), "UTC").c_str());
+        }
+      }
+      std::printf("; `clawmark status` says why\n");
+    });
+    if (code != kExitOk) return code;
+    return is_done(*answer) ? kExitOk : kExitWorkLeft;
+  }
+}
+
+}  // namespace
+
+void add_reconcile(Registry& registry) {
+  struct Options {
+    bool wait = false, no_drain = false;
+  };
+  auto options = std::make_shared<Options>();
+  Arguments& arguments = registry.add(
+      "reconcile", "run the jobs now; exit code 3 when work is left", [options](Session& session) {
+        return reconcile(session, options->wait, !options->no_drain);
+      });
+  arguments.flag("--wait", options->wait, "until nothing is left");
+  arguments.flag("--no-drain", options->no_drain,
+                 "only what is ripe: leave short tails of live conversations");
+}
+
+}  // namespace clawmark

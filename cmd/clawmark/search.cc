@@ -1,0 +1,38 @@
+// clawmark search: facts and past messages about something, as the agent would find them.
+
+#include <cstdio>
+#include <memory>
+
+#include "cmd/clawmark/command.h"
+
+namespace clawmark {
+
+void add_search(Registry& registry) {
+  struct Options {
+    std::string query;
+    std::int64_t limit = 0;
+  };
+  auto options = std::make_shared<Options>();
+  Arguments& arguments = registry.add(
+      "search", "facts and past messages about something", [options](Session& session) {
+        json::object params{{"query", options->query}};
+        if (options->limit > 0) params["limit"] = options->limit;
+        const auto answer =
+            session.ask("search", session.with_eyes(std::move(params)), Access::kRead);
+        return session.finish(answer, [&](const json::object& found) {
+          const auto& zone = session.config().timezone;
+          const auto* details = find_object(found, "details");
+          const json::object& body = details == nullptr ? found : *details;
+          print_rows(body, "facts", {"key", "value", "confidence", "source", "date", "holder"},
+                     zone, "no facts");
+          std::printf("\n");
+          print_rows(body, "recalled",
+                     {"date", "role", "speaker", "excerpt", "score", "session_key", "id"}, zone,
+                     "no past messages");
+        });
+      });
+  arguments.text("query", options->query, "what to look for", true);
+  arguments.number("--limit", options->limit, 1, 50, "how many past messages at most");
+}
+
+}  // namespace clawmark

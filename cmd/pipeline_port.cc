@@ -1,0 +1,144 @@
+#include "cmd/pipeline_port.h"
+
+#include <algorithm>
+
+#include "base/secrets.h"
+#include "projections/rebuild.h"
+#include "workers/driver.h"
+
+namespace clawmark {
+namespace {
+
+// "embed" and "embed.2" are one stage; projections are counted where they delay recall.
+void add_remaining(const WorkerRemaining& row, Remaining& remaining) {
+  if (row.worker == "ingest") remaining.ingest += row.remaining;
+  if (row.worker == "embed") remaining.embed += row.remaining;
+  if (row.worker == "extract") remaining.extract += row.remaining;
+}
+
+// While a command runs.
+class Busy {
+ public:
+  explicit Busy(std::atomic<int>& count) : count_(count) { ++count_; }
+  ~Busy() { --count_; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  std::atomic<int>& count_;
+};
+
+json::object digest_json(const ProjectionDigest& digest) {
+  return {{"name", digest.name},
+          {"generation", digest.generation},
+          {"position", digest.position.value},
+          {"digest", to_hex(digest.digest)}};
+}
+
+}  // namespace
+
+Status PipelinePort::submit(std::vector<NewEvent> events) {
+  return pipeline_.append_now(events);
+}
+
+Result<DrainReport> PipelinePort::drain_here(std::int64_t wait_ms) {
+  const std::int64_t end_ms = clock_.steady_ms() + wait_ms;
+  OnceOptions once;
+  once.call = call_;
+  once.slice = [&] { return clock_.steady_ms() < end_ms; };
+  return pipeline_.run_until_idle(once);
+}
+
+Result<ReconcileAnswer> PipelinePort::reconcile(bool drain, std::int64_t wait_ms) {
+  CLAWMARK_ASSIGN(const DrainReport report,
+                  pipeline_.running() ? pipeline_.drain(wait_ms, drain) : drain_here(wait_ms));
+  ReconcileAnswer answer;
+  answer.done = report.done;
+  for (const auto& row : report.workers) add_remaining(row, answer.remaining);
+  return answer;
+}
+
+std::vector<WorkerState> PipelinePort::workers() {
+  std::vector<WorkerState> out;
+  const TimeMs now = clock_.now();
+  for (const auto& row : pipeline_.status()) {
+    const TimeMs beat{pipeline_.running() ? now.value - row.beat_age_ms : 0};
+    out.push_back({row.name, row.condition.state, redact_secrets(row.condition.failure),
+                   row.position, row.pending, row.condition.attempts, row.condition.retry_at,
+                   beat});
+  }
+  return out;
+}
+
+void PipelinePort::notify(const Caller&, std::string_view) {
+  pipeline_.notify();
+}
+
+Result<json::object> PipelinePort::rebuild_all(const std::string& only) {
+  json::array rows;
+  bool found = false;
+  for (Projection* projection : pipeline_.projections()) {
+    if (!only.empty() && projection->name() != only) continue;
+    found = true;
+    CLAWMARK_TRY(pipeline_.run_on_writer([&](Store& store) -> Status {
+      CLAWMARK_ASSIGN(const auto digest, rebuild(store.db(), *projection, clock_.now(), {}));
+      rows.push_back(digest_json(digest));
+      return Ok{};
+    }));
+  }
+  if (!found) {
+    std::string names;
+    for (const Projection* projection : pipeline_.projections()) {
+      names += (names.empty() ? "" : ", ") + std::string(projection->name());
+    }
+    return make_error(ErrorKind::kInvalid, "rebuild", "unknown_projection",
+                      "there is no such projection; give one of " + names);
+  }
+  return json::object{{"ok", true}, {"projections", std::move(rows)}};
+}
+
+Result<json::object> PipelinePort::verify_all() {
+  VerifyReport report;
+  CLAWMARK_TRY(pipeline_.run_on_writer([&](Store& store) -> Status {
+    CLAWMARK_ASSIGN(report, verify(store.db(), pipeline_.projections(), clock_.now()));
+    return Ok{};
+  }));
+  json::array rows, problems;
+  for (const auto& row : report.projections) {
+    rows.push_back(json::object{
+        {"name", row.name}, {"equal", row.equal}, {"live", row.live}, {"rebuilt", row.rebuilt}});
+  }
+  for (const auto& problem : report.problems) problems.emplace_back(problem);
+  json::object log{{"events", report.log.events},
+                   {"dense", report.log.dense},
+                   {"chain_valid", report.log.chain_valid}};
+  if (report.log.first_bad) log["first_bad"] = report.log.first_bad->value;
+  return json::object{{"ok", report.ok()},
+                      {"log", std::move(log)},
+                      {"projections", std::move(rows)},
+                      {"problems", std::move(problems)}};
+}
+
+Result<json::object> PipelinePort::run(std::string_view command, const json::object& params) {
+  const Busy busy(busy_);
+  if (command == "rebuild") return rebuild_all(get_string(params, "projection"));
+  if (command == "verify") return verify_all();
+  if (command == "parked_retry") {
+    const Seq event{get_int(params, "event")};
+    CLAWMARK_ASSIGN(const auto count, pipeline_.retry_parked(get_string(params, "worker"), event));
+    return json::object{{"ok", true}, {"retried", static_cast<std::int64_t>(count)}};
+  }
+  return make_error(ErrorKind::kNotFound, "api", "unknown_command", "there is no such command");
+}
+
+json::object PipelinePort::describe() {
+  json::object rates;
+  for (const auto& row : pipeline_.status()) {
+    if (row.per_second > 0) rates[row.name] = row.per_second;
+  }
+  return {{"running", pipeline_.running()},
+          {"beat_age_ms", pipeline_.beat_age_ms()},
+          {"per_second", std::move(rates)}};
+}
+
+}  // namespace clawmark

@@ -1,0 +1,38 @@
+#include "cmd/reader.h"
+
+#include "base/logging.h"
+#include "cmd/new_id.h"
+#include "cmd/source_options.h"
+#include "log/store.h"
+#include "serve/api.h"
+
+namespace clawmark {
+
+Reader::Reader(const Config& config)
+    : source_bodies_(
+          [options = source_options(config), this] { return discover_sources(options, clock_); },
+          clock_),
+      bodies_(Retention::kReference, &source_bodies_),
+      embedder_(config.embedding_url.empty() ? make_builtin_embedder() : nullptr) {
+  ServingParts parts;
+  parts.config = std::make_shared<const Config>(config);
+  parts.clock = &clock_;
+  parts.version = CLAWMARK_VERSION;
+  parts.open_reader = [path = config.db_path] { return Store::open_read_only(path); };
+  parts.bodies = &bodies_;
+  parts.embedder = embedder_.get();
+  parts.new_id = new_id;
+  serving_ = std::make_unique<Serving>(std::move(parts));
+}
+
+HttpAnswer Reader::answer(const HttpCall& call) {
+  // Nothing is built on the request path; a single question builds its index first.
+  if (serving_->index && call.target != "/v1/status") {
+    if (const auto status = serving_->index->refresh(); !status.ok()) {
+      log_warning("index", describe(status.error()));
+    }
+  }
+  return answer_call(*serving_, call);
+}
+
+}  // namespace clawmark

@@ -1,0 +1,64 @@
+#include "cmd/rows.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/clock.h"
+#include "cmd/terminal.h"
+
+namespace clawmark {
+namespace {
+
+constexpr std::size_t kCellMax = 100;
+
+std::string number(double value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.3g", value);
+  return buffer;
+}
+
+}  // namespace
+
+std::string cell(const json::object& row, std::string_view key, std::string_view zone) {
+  const auto* value = find(row, key);
+  if (value == nullptr || value->is_null()) return "";
+  if (value->is_string()) return one_line(view(value->get_string()), kCellMax);
+  if (value->is_bool()) return value->get_bool() ? "yes" : "no";
+  if (value->is_double()) return number(value->get_double());
+  if (value->is_int64() || value->is_uint64()) {
+    const std::int64_t whole = get_int(row, key);
+    if (!key.ends_with("_ms")) return std::to_string(whole);
+    return whole == 0 ? "" : format_local({whole}, zone);
+  }
+  return one_line(to_text(*value), kCellMax);
+}
+
+void print_rows(const json::object& answer, std::string_view name,
+                const std::vector<std::string>& columns, std::string_view zone,
+                std::string_view empty) {
+  const auto* rows = find_array(answer, name);
+  if (rows == nullptr || rows->empty()) {
+    std::printf("%.*s\n", static_cast<int>(empty.size()), empty.data());
+    return;
+  }
+  std::vector<std::string> titles, keys;
+  for (const auto& column : columns) {
+    const auto colon = column.find(':');
+    const std::string key = column.substr(0, colon);
+    const bool any = std::any_of(rows->begin(), rows->end(), [&](const json::value& row) {
+      return row.is_object() && !cell(row.get_object(), key, zone).empty();
+    });
+    if (!any) continue;
+    keys.push_back(key);
+    titles.push_back(colon == std::string::npos ? key : column.substr(colon + 1));
+  }
+  std::vector<std::vector<std::string>> cells;
+  for (const auto& row : *rows) {
+    if (!row.is_object()) continue;
+    cells.emplace_back();
+    for (const auto& key : keys) cells.back().push_back(cell(row.get_object(), key, zone));
+  }
+  std::fputs(format_table(titles, cells).c_str(), stdout);
+}
+
+}  // namespace clawmark

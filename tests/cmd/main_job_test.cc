@@ -1,0 +1,225 @@
+// The programs over the bundled sample, without a daemon: read once, look, state, forget.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "tests/cmd/world.h"
+#include "tests/support/store_builder.h"
+
+namespace clawmark {
+namespace {
+
+using support::Outcome;
+using support::World;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr char kGroup[] = "agent:main:telegram:group:-1007001";
+constexpr char kMira[] = "agent:main:telegram:direct:101";
+constexpr char kJonas[] = "agent:main:telegram:direct:202";
+
+mode_t mode_of(const std::string& path) {
+  struct stat info{};
+  return ::stat(path.c_str(), &info) == 0 ? info.st_mode & 0777 : 0;
+}
+
+class MainJob : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    world_ = new World;
+    before_ = support::tree_digest(world_->state());
+    first_ = world_->once();
+  }
+  static void TearDownTestSuite() {
+    delete world_;
+    world_ = nullptr;
+  }
+  static std::string block(const char* session_key, const char* as, const char* question) {
+    return world_
+        ->clawmark({"--session-key", session_key, "--as", as, "inject", "--dry-run", question})
+        .out;
+  }
+
+  static World* world_;
+  static std::string before_;
+  static Outcome first_;
+};
+World* MainJob::world_ = nullptr;
+std::string MainJob::before_;
+Outcome MainJob::first_;
+
+TEST_F(MainJob, reads_everything_and_says_what_it_found) {
+  EXPECT_EQ(first_.code, 0) << first_.out << first_.err;
+  EXPECT_THAT(first_.out,
+              AllOf(HasSubstr("agent-db"), HasSubstr("transcripts"), HasSubstr("Stages")));
+  EXPECT_THAT(first_.out, Not(HasSubstr("\n0 new events")));
+  EXPECT_EQ(first_.err, "");
+}
+
+TEST_F(MainJob, leaves_the_host_s_files_as_they_were) {
+  EXPECT_EQ(support::tree_digest(world_->state()), before_);
+}
+
+TEST_F(MainJob, a_second_run_appends_nothing) {
+  const Outcome second = world_->once();
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_THAT(second.out, HasSubstr("\n0 new events"));
+}
+
+TEST_F(MainJob, the_group_s_prompt_gets_the_newer_decision) {
+  const std::string prompt =
+      block(kGroup, "telegram:101", "Which payment provider did we settle on, and why?");
+  EXPECT_THAT(prompt, AllOf(HasSubstr("Mollie"), HasSubstr("DATA")));
+}
+
+TEST_F(MainJob, what_one_person_said_in_confidence_reaches_nobody_else) {
+  const char* question = "When does Jonas have knee surgery, and at which clinic?";
+  EXPECT_THAT(block(kJonas, "telegram:202", question), HasSubstr("Marienhof"));
+  EXPECT_THAT(block(kGroup, "telegram:101", question), Not(HasSubstr("Marienhof")));
+  EXPECT_THAT(block(kMira, "telegram:101", question), Not(HasSubstr("Marienhof")));
+}
+
+TEST_F(MainJob, what_was_rewound_is_not_recalled) {
+  const std::string prompt = block(kMira, "telegram:101", "When does the shop open for sale?");
+  EXPECT_THAT(prompt, AllOf(HasSubstr("18:00"), Not(HasSubstr("at noon"))));
+}
+
+TEST_F(MainJob, heartbeats_say_nothing) {
+  const auto found = world_->clawmark_json({"search", "HEARTBEAT_OK heartbeat poll"});
+  EXPECT_THAT(to_text(found), Not(HasSubstr("HEARTBEAT_OK")));
+}
+
+TEST_F(MainJob, read_commands_answer_without_a_daemon) {
+  const auto status = world_->clawmark_json({"status"});
+  EXPECT_EQ(get_string(status, "store"), world_->db());
+  const auto events = world_->clawmark_json({"events", "--limit", "3"});
+  ASSERT_NE(find_array(events, "events"), nullptr);
+  EXPECT_EQ(find_array(events, "events")->size(), 3u);
+  EXPECT_EQ(world_->clawmark({"facts"}).code, 0);
+  EXPECT_EQ(world_->clawmark({"parked", "list"}).code, 0);
+  EXPECT_EQ(world_->clawmark({"review"}).code, 0);
+  const Outcome found = world_->clawmark({"search", "poster colour petrol"});
+  EXPECT_EQ(found.code, 0);
+  EXPECT_THAT(found.out, HasSubstr("petrol"));
+}
+
+TEST_F(MainJob, what_is_stated_is_known_and_what_is_forgotten_is_gone) {
+  const Outcome set = world_->clawmark({"set", "project.stage", "rehearsals"});
+  ASSERT_EQ(set.code, 0) << set.err;
+  EXPECT_THAT(world_->clawmark({"facts"}).out, HasSubstr("rehearsals"));
+  EXPECT_EQ(world_->clawmark({"forget", "project.stage"}).code, 0);
+  EXPECT_THAT(world_->clawmark({"facts"}).out, Not(HasSubstr("rehearsals")));
+}
+
+TEST_F(MainJob, C078_keys_are_never_folded_together) {
+  ASSERT_EQ(
+      world_->clawmark({"set", "project.note_one_two_three_four_five_six_a", "first note"}).code,
+      0);
+  ASSERT_EQ(
+      world_->clawmark({"set", "project.note_one_two_three_four_five_six_b", "second note"}).code,
+      0);
+  const std::string facts = world_->clawmark({"facts"}).out;
+  EXPECT_THAT(facts, AllOf(HasSubstr("first note"), HasSubstr("second note")));
+  for (const char* key : {"pref.Straße", "pref.STRASSE", "pref.caf\u00e9", "pref.cafe\u0301"}) {
+    const Outcome refused = world_->clawmark({"set", key, "x"});
+    EXPECT_EQ(refused.code, 1) << key;
+    EXPECT_THAT(refused.out + refused.err, HasSubstr("key")) << key;
+  }
+}
+
+TEST_F(MainJob, verify_finds_nothing_and_rebuild_changes_nothing) {
+  const auto verified = world_->clawmark_json({"verify"});
+  EXPECT_TRUE(get_bool(verified, "ok")) << to_text(verified);
+  const auto digest = [&] {
+    std::string out;
+    const json::object answer = world_->clawmark_json({"rebuild"});
+    const auto* rows = find_array(answer, "projections");
+    if (rows == nullptr) return to_text(answer);
+    for (const auto& row : *rows) out += get_string(row.get_object(), "digest") + "\n";
+    return out;
+  };
+  const std::string first = digest();
+  EXPECT_EQ(digest(), first);
+  EXPECT_TRUE(get_bool(world_->clawmark_json({"verify"}), "ok"));
+}
+
+TEST_F(MainJob, reconcile_without_a_daemon_says_when_nothing_is_left) {
+  const Outcome done = world_->clawmark({"reconcile"});
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("nothing left"));
+}
+
+TEST_F(MainJob, C173_files_are_for_this_user_only) {
+  EXPECT_EQ(mode_of(world_->db()), 0600u);
+  EXPECT_EQ(mode_of(*world_ / ".local/share/clawmark"), 0700u);
+  for (const auto& file : support::list_files(*world_ / ".local/share/clawmark")) {
+    EXPECT_EQ(mode_of(*world_ / (".local/share/clawmark/" + file)) & 077, 0u) << file;
+  }
+}
+
+TEST_F(MainJob, both_queries_of_the_audit_run_as_written) {
+  support::HostDb db(world_->db());
+  EXPECT_FALSE(db.rows("SELECT event_type, COUNT(*) FROM memory_events GROUP BY 1;").empty());
+  EXPECT_FALSE(db.rows("SELECT key, confidence, source FROM facts WHERE is_deleted=0 "
+                       "ORDER BY updated_at DESC LIMIT 20;")
+                   .empty());
+}
+
+TEST_F(MainJob, doctor_names_each_check) {
+  const Outcome outcome = world_->clawmark({"doctor"});
+  for (const char* name :
+       {"configuration", "store", "log", "cursors", "permissions", "sources", "daemon", "models"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(name));
+  }
+  EXPECT_EQ(outcome.code, 1);  // no daemon runs here, and it says how to start one
+  EXPECT_THAT(outcome.out, HasSubstr("systemctl --user start clawmark"));
+}
+
+TEST(CommandLine, mistakes_have_their_own_exit_codes) {
+  const World world(false);
+  EXPECT_EQ(world.clawmark({"frobnicate"}).code, 2);
+  EXPECT_EQ(world.clawmark({}).code, 2);
+  EXPECT_EQ(world.clawmark({"inject", "hello"}).code, 2);
+  EXPECT_EQ(world.clawmark({"--help"}).code, 0);
+  const Outcome none = world.clawmark({"facts"});
+  EXPECT_EQ(none.code, 69);
+  EXPECT_THAT(none.err, HasSubstr("clawmarkd"));
+}
+
+TEST(CommandLine, config_show_names_values_and_where_they_come_from) {
+  World world(false);
+  world.extra["CLAWMARK_RECALL_LIMIT"] = "80%";
+  world.extra["CLAWMARK_LOG_LEVEL"] = "info";
+  const Outcome shown = world.clawmark({"config", "show"});
+  EXPECT_EQ(shown.code, 2);
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("recall_limit"), HasSubstr("environment")));
+  EXPECT_THAT(shown.err, AllOf(HasSubstr("CLAWMARK_RECALL_LIMIT"), HasSubstr("80%")));
+}
+
+TEST(CommandLine, C027_many_small_transcripts_are_all_read_before_it_says_so) {
+  const World world(false);
+  support::TranscriptWriter files(world.state(), "main");
+  std::int64_t messages = 0;
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    support::MakeOptions options;
+    options.seed = i + 1;
+    options.messages = 3;
+    options.era = support::Era::kFiles3;
+    options.session_key = "agent:main:s" + std::to_string(i);
+    const auto talk = support::make_conversation(options);
+    support::write_text(files.path(talk.session_id),
+                        support::transcript_text(talk, support::Era::kFiles3));
+    messages += 3;
+  }
+  const Outcome done = world.clawmark({"reconcile", "--wait"});
+  EXPECT_EQ(done.code, 0) << done.out << done.err;
+  const json::object status = world.clawmark_json({"status"});
+  const auto* counts = find_object(status, "counts");
+  ASSERT_NE(counts, nullptr);
+  EXPECT_EQ(get_int(*counts, "messages"), messages);
+}
+
+}  // namespace
+}  // namespace clawmark

@@ -1,0 +1,93 @@
+#include "tests/cmd/process.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+
+#include "base/clock.h"
+
+namespace clawmark::support {
+namespace {
+
+std::string program_path(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().string() + "/" + program;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (auto& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+}  // namespace
+
+Process::Process(const std::string& program, std::vector<std::string> arguments,
+                 Environment environment) {
+  const std::string path = program_path(program);
+  std::vector<std::string> argv{path}, env;
+  for (auto& argument : arguments) argv.push_back(std::move(argument));
+  for (const auto& [name, value] : environment) env.push_back(name + "=" + value);
+  auto argv_pointers = pointers(argv), env_pointers = pointers(env);
+  const std::string out = dir_ / "out", err = dir_ / "err";
+  pid_ = fork();
+  if (pid_ < 0) throw std::runtime_error("fork failed");
+  if (pid_ > 0) return;
+  for (const auto& [name, number] : {std::pair(&out, 1), std::pair(&err, 2)}) {
+    const int fd = ::open(name->c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    dup2(fd, number);
+  }
+  const int null = ::open("/dev/null", O_RDONLY);
+  dup2(null, 0);
+  execve(path.c_str(), argv_pointers.data(), env_pointers.data());
+  _exit(127);
+}
+
+Process::~Process() {
+  if (!ended_) {
+    signal(SIGKILL);
+    wait();
+  }
+}
+
+void Process::signal(int number) {
+  ::kill(pid_, number);
+}
+
+bool Process::is_running() {
+  if (!ended_ && waitpid(pid_, &status_, WNOHANG) == pid_) ended_ = true;
+  return !ended_;
+}
+
+Outcome Process::wait() {
+  if (!ended_) waitpid(pid_, &status_, 0);
+  ended_ = true;
+  Outcome outcome;
+  outcome.code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
+  outcome.out = out();
+  outcome.err = err();
+  return outcome;
+}
+
+Outcome run(const std::string& program, std::vector<std::string> arguments,
+            Process::Environment environment) {
+  return Process(program, std::move(arguments), std::move(environment)).wait();
+}
+
+bool eventually(const std::function<bool()>& condition) {
+  const SystemClock clock;
+  const std::int64_t end_ms = clock.steady_ms() + kMinuteMs;
+  while (clock.steady_ms() < end_ms) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return condition();
+}
+
+}  // namespace clawmark::support
