@@ -1,295 +1,16 @@
 #include "sources/agent_db_source.h"
 
 #include <algorithm>
-#include <set>
-#include <unordered_set>
 
 #include "base/files.h"
 #include "base/limits.h"
-#include "base/zstd.h"
-#include "sources/active_path.h"
-#include "sources/agent_db_schema.h"
+#include "sources/agent_db_rows.h"
 #include "sources/entry_lines.h"
 #include "sources/foreign_db.h"
 #include "sources/stream_tools.h"
 
 namespace clawmark {
 namespace {
-
-struct Row {
-  std::int64_t seq = 0;
-  bool zstd = false;
-  std::string payload;
-};
-
-Result<std::string> decode(const Row& row) {
-  if (!row.zstd) return row.payload;
-  const auto* data = reinterpret_cast<const std::uint8_t*>(row.payload.data());
-  return zstd_decompress({data, row.payload.size()}, kLineBytesMax);
-}
-
-std::string payload_columns(const AgentDbSchema& schema) {
-  return std::string(schema.event_json ? "event_json" : "NULL") + ", " +
-         (schema.event_zstd ? "event_zstd" : "NULL");
-}
-
-// Columns from `first` on: event_json, event_zstd.
-void take_payload(const Statement& statement, int first, Row& row) {
-  row.zstd = statement.is_null(first);
-  if (row.zstd) {
-    const auto blob = statement.blob(first + 1);
-    row.payload.assign(reinterpret_cast<const char*>(blob.data()), blob.size());
-  } else {
-    row.payload = statement.text(first);
-  }
-}
-
-Result<std::optional<Row>> row_at(Database& db, const AgentDbSchema& schema,
-                                  std::string_view session_id, std::int64_t seq) {
-  CLAWMARK_ASSIGN(auto statement,
-                  db.prepare("SELECT " + payload_columns(schema) +
-                             " FROM transcript_events WHERE session_id = ? AND seq = ?"));
-  CLAWMARK_ASSIGN(const bool there, statement.with(session_id, seq).step());
-  if (!there) return std::optional<Row>();
-  Row row;
-  row.seq = seq;
-  take_payload(statement, 0, row);
-  return std::optional<Row>(std::move(row));
-}
-
-Result<std::string> generation_of(Database& db, const AgentDbSchema& schema,
-                                  std::string_view session_id) {
-  if (!schema.watermarks) return std::string();
-  CLAWMARK_ASSIGN(
-      auto generation,
-      db.query_text("SELECT generation FROM transcript_rewrite_watermarks WHERE session_id = ?",
-                    session_id));
-  return generation.value_or("");
-}
-
-// The host's own index of the active branch, when it is there and complete.
-Result<std::optional<std::vector<std::string>>> inactive_by_index(Database& db,
-                                                                  const AgentDbSchema& schema,
-                                                                  std::string_view session_id,
-                                                                  std::int64_t max_seq) {
-  std::optional<std::vector<std::string>> none;
-  if (!schema.active || !schema.identities) return none;
-  CLAWMARK_ASSIGN(const auto usable,
-                  db.query_int("SELECT needs_rebuild = 0 AND indexed_seq >= ? FROM "
-                               "session_transcript_index_state WHERE session_id = ?",
-                               max_seq, session_id));
-  if (usable.value_or(0) == 0) return none;
-  CLAWMARK_ASSIGN(auto statement,
-                  db.prepare("SELECT i.event_id FROM transcript_event_identities i "
-                             "WHERE i.session_id = ?1 AND i.event_type = 'message' AND NOT EXISTS "
-                             "(SELECT 1 FROM session_transcript_active_events a "
-                             "WHERE a.session_id = ?1 AND a.event_seq = i.seq) ORDER BY i.seq"));
-  statement.with(session_id);
-  std::vector<std::string> ids;
-  for (;;) {
-    CLAWMARK_ASSIGN(const bool row, statement.step());
-    if (!row) return std::optional(std::move(ids));
-    ids.push_back(statement.string(0));
-  }
-}
-
-// The same from parents and leaf rows.
-Result<std::optional<std::vector<std::string>>> inactive_by_tree(Database& db,
-                                                                 const AgentDbSchema& schema,
-                                                                 std::string_view session_id) {
-  if (!schema.identities) return std::optional<std::vector<std::string>>();
-  CLAWMARK_ASSIGN(auto statement,
-                  db.prepare("SELECT seq, event_id, event_type, parent_id FROM "
-                             "transcript_event_identities WHERE session_id = ? ORDER BY seq"));
-  statement.with(session_id);
-  ActivePath path;
-  for (;;) {
-    CLAWMARK_ASSIGN(const bool there, statement.step());
-    if (!there) return std::optional(path.inactive());
-    const auto type = statement.text(2);
-    if (type == "session") continue;
-    if (type != "leaf") {
-      path.add(statement.text(1), statement.text(3), type == "message");
-      continue;
-    }
-    CLAWMARK_ASSIGN(const auto row, row_at(db, schema, session_id, statement.integer(0)));
-    if (!row) continue;
-    const auto text = decode(*row);
-    const auto leaf = text.ok() ? parse_entry(*text) : Result<ParsedEntry>(text.error());
-    if (leaf.ok()) path.add_leaf(leaf->entry.entry_id, leaf->entry.target_id);
-  }
-}
-
-Result<std::optional<std::vector<std::string>>> inactive_of(Database& db,
-                                                            const AgentDbSchema& schema,
-                                                            std::string_view session_id,
-                                                            std::int64_t max_seq) {
-  CLAWMARK_ASSIGN(auto by_index, inactive_by_index(db, schema, session_id, max_seq));
-  if (by_index) return by_index;
-  return inactive_by_tree(db, schema, session_id);
-}
-
-// What one read transaction gives.
-struct SessionRead {
-  bool there = false;
-  std::string generation;
-  std::int64_t from = -1, max_seq = -1;
-  std::optional<EpochChange> epoch;
-  std::vector<Row> rows;
-  std::optional<std::vector<std::string>> inactive;
-};
-
-// Is what was read last still there? If not, the epoch changes and reading starts again.
-Status check_anchor(Database& db, const AgentDbSchema& schema, const StreamInfo& stream,
-                    const StreamPosition& after, SessionRead& read) {
-  if (after.position.empty()) return Ok{};
-  const auto position = parse_state(after.position);
-  const auto last = get_int(position, "s", -1);
-  std::string reason;
-  if (last > read.max_seq) {
-    reason = "shrunk";
-  } else if (get_string(position, "g") != read.generation) {
-    reason = "rewritten";
-  } else if (last >= 0) {
-    CLAWMARK_ASSIGN(const auto row, row_at(db, schema, stream.session_id, last));
-    const auto text = row ? decode(*row) : Result<std::string>(std::string());
-    if (!row || !text.ok() || short_hash(*text) != after.anchor) reason = "replaced";
-  }
-  if (reason.empty()) {
-    read.from = last;
-  } else {
-    read.epoch = EpochChange{after.epoch + 1, reason};
-  }
-  return Ok{};
-}
-
-Status read_rows(Database& db, const AgentDbSchema& schema, const StreamInfo& stream,
-                 std::size_t items_max, const Clock& clock, SessionRead& read) {
-  CLAWMARK_ASSIGN(auto statement,
-                  db.prepare("SELECT seq, " + payload_columns(schema) +
-                             " FROM transcript_events WHERE session_id = ? AND seq > ? "
-                             "ORDER BY seq LIMIT ?"));
-  statement.with(stream.session_id, read.from, std::min(items_max, kSourceBatchItems));
-  const auto begin = clock.steady_ms();
-  std::size_t bytes = 0;
-  for (;;) {
-    CLAWMARK_ASSIGN(const bool there, statement.step());
-    if (!there) return Ok{};
-    Row& row = read.rows.emplace_back();
-    row.seq = statement.integer(0);
-    take_payload(statement, 1, row);
-    bytes += row.payload.size() * (row.zstd ? 4 : 1);
-    if (bytes >= kSourceBatchBytes || clock.steady_ms() - begin >= kSourceReadMs) return Ok{};
-  }
-}
-
-bool wants(const StreamInfo& stream, const std::vector<std::string>& ignore) {
-  return !is_ignored(stream.session_key, ignore);
-}
-
-Status add_sessions(Database& db, const AgentDbSchema& s, const std::string& agent,
-                    std::vector<StreamInfo>& out) {
-  const std::string sql =
-      s.windows
-          ? std::string("SELECT w.session_id, w.session_key, ") +
-                (s.window_updated ? "coalesce(w.transcript_updated_at, w.updated_at)" : "0") +
-                ", (SELECT max(e.seq) FROM transcript_events e WHERE e.session_id = "
-                "w.session_id), " +
-                (s.watermarks ? "(SELECT g.generation FROM transcript_rewrite_watermarks g WHERE "
-                                "g.session_id = w.session_id)"
-                              : "NULL") +
-                " FROM session_windows w"
-          : "SELECT session_id, '', max(created_at), max(seq), NULL FROM transcript_events "
-            "GROUP BY session_id";
-  CLAWMARK_ASSIGN(auto statement, db.prepare(sql));
-  for (;;) {
-    CLAWMARK_ASSIGN(const bool row, statement.step());
-    if (!row) return Ok{};
-    if (statement.is_null(3)) continue;  // no rows: pruned, cold, or not begun
-    StreamInfo info;
-    info.session_id = statement.string(0);
-    info.key = "session:" + info.session_id;
-    info.session_key = statement.string(1);
-    info.agent = agent;
-    info.newest = statement.time(2);
-    info.tip = std::to_string(statement.integer(3)) + ":" + statement.string(4);
-    out.push_back(std::move(info));
-  }
-}
-
-Status add_archives(Database& db, const std::string& agent, std::vector<StreamInfo>& out) {
-  std::set<std::string> live;
-  for (const auto& info : out) live.insert(info.session_id);
-  CLAWMARK_ASSIGN(auto statement,
-                  db.prepare("SELECT session_id, generation, session_key, reason, created_at FROM "
-                             "session_transcript_archives"));
-  for (;;) {
-    CLAWMARK_ASSIGN(const bool row, statement.step());
-    if (!row) return Ok{};
-    StreamInfo info;
-    info.session_id = statement.string(0);
-    info.key = "archive:" + info.session_id + ":" + statement.string(1);
-    info.session_key = statement.string(2);
-    info.agent = agent;
-    info.newest = statement.time(4);
-    info.live = false;
-    info.deleted = statement.text(3) == "deleted" && !live.contains(info.session_id);
-    if (info.deleted) info.deleted_evidence = "archive";
-    info.tip = "fixed";
-    out.push_back(std::move(info));
-  }
-}
-
-Status add_cold(Database& db, const AgentDbSchema& s, const std::string& agent,
-                std::vector<StreamInfo>& out) {
-  CLAWMARK_ASSIGN(auto statement,
-                  db.prepare(s.windows ? "SELECT c.session_id, c.generation, w.session_key FROM "
-                                         "session_transcript_cold_archives c LEFT JOIN "
-                                         "session_windows w USING (session_id)"
-                                       : "SELECT session_id, generation, '' FROM "
-                                         "session_transcript_cold_archives"));
-  for (;;) {
-    CLAWMARK_ASSIGN(const bool row, statement.step());
-    if (!row) return Ok{};
-    StreamInfo info;
-    info.session_id = statement.string(0);
-    info.key = "cold:" + info.session_id;
-    info.session_key = statement.string(2);
-    info.agent = agent;
-    info.live = false;
-    info.tip = statement.string(1);
-    out.push_back(std::move(info));
-  }
-}
-
-Status mark_tombstones(Database& db, const std::string& agent, std::vector<StreamInfo>& out) {
-  CLAWMARK_ASSIGN(auto statement,
-                  db.prepare("SELECT session_id, created_at FROM memory_session_tombstones"));
-  for (;;) {
-    CLAWMARK_ASSIGN(const bool row, statement.step());
-    if (!row) return Ok{};
-    const std::string id = statement.string(0);
-    bool found = false;
-    for (auto& info : out) {
-      if (info.session_id != id) continue;
-      found = true;
-      if (!info.deleted) info.deleted_evidence = "tombstone";
-      info.deleted = true;
-      info.tip += ":tombstone";
-    }
-    if (found) continue;
-    StreamInfo info;
-    info.key = "tombstone:" + id;
-    info.session_id = id;
-    info.agent = agent;
-    info.newest = statement.time(1);
-    info.live = false;
-    info.deleted = true;
-    info.deleted_evidence = "tombstone";
-    info.tip = "fixed";
-    out.push_back(std::move(info));
-  }
-}
 
 struct Archive {
   std::string bytes;
@@ -370,14 +91,11 @@ Result<std::vector<StreamInfo>> AgentDbSource::streams() {
   std::vector<StreamInfo> out;
   const auto look = [&](Database& db) -> Status {
     CLAWMARK_ASSIGN(const auto schema, probe_agent_db(db));
-    CLAWMARK_TRY(add_sessions(db, schema, agent_, out));
-    if (schema.archives) CLAWMARK_TRY(add_archives(db, agent_, out));
-    if (schema.cold) CLAWMARK_TRY(add_cold(db, schema, agent_, out));
-    if (schema.tombstones) CLAWMARK_TRY(mark_tombstones(db, agent_, out));
+    CLAWMARK_ASSIGN(out, list_agent_db(db, schema, agent_));
     return Ok{};
   };
   CLAWMARK_TRY(with_foreign_db(path_, look));
-  std::erase_if(out, [&](const StreamInfo& info) { return !wants(info, ignore_); });
+  std::erase_if(out, [&](const StreamInfo& info) { return is_ignored(info.session_key, ignore_); });
   std::sort(out.begin(), out.end(), by_newest);
   return out;
 }
@@ -399,17 +117,7 @@ Result<StreamBatch> AgentDbSource::read_session(const StreamInfo& stream,
   SessionRead read;
   const auto look = [&](Database& db) -> Status {
     CLAWMARK_ASSIGN(const auto schema, probe_agent_db(db));
-    CLAWMARK_ASSIGN(const auto max_seq,
-                    db.query_int("SELECT max(seq) FROM transcript_events WHERE session_id = ?",
-                                 stream.session_id));
-    if (!max_seq) return Ok{};  // gone: pruned, deleted or put into cold storage
-    read.there = true;
-    read.max_seq = *max_seq;
-    CLAWMARK_ASSIGN(read.generation, generation_of(db, schema, stream.session_id));
-    CLAWMARK_TRY(check_anchor(db, schema, stream, after, read));
-    CLAWMARK_TRY(read_rows(db, schema, stream, items_max, clock_, read));
-    if (read.rows.empty() || read.rows.back().seq < read.max_seq) return Ok{};
-    CLAWMARK_ASSIGN(read.inactive, inactive_of(db, schema, stream.session_id, read.max_seq));
+    CLAWMARK_ASSIGN(read, read_session_rows(db, schema, stream, after, items_max, clock_));
     return Ok{};
   };
   CLAWMARK_TRY(with_foreign_db(path_, look));
@@ -480,7 +188,7 @@ Result<StreamBatch> AgentDbSource::read_archive(const StreamInfo& stream,
 std::optional<std::string> AgentDbSource::body(const Wanted& wanted) {
   if (wanted.stream.starts_with("session:")) {
     const std::string session_id = wanted.stream.substr(8);
-    std::vector<Row> rows;
+    std::vector<AgentDbRow> rows;
     const auto status = with_foreign_db(path_, [&](Database& db) -> Status {
       CLAWMARK_ASSIGN(const auto schema, probe_agent_db(db));
       const auto take = [&](std::string_view session, std::int64_t seq) -> Status {

@@ -36,8 +36,8 @@ Node child_of(Node parent, std::string_view key, bool is_array) {
 
 // What an entry says, before it is judged.
 struct Fields {
-  std::string type, id, parent_id, target_id, reason, root_role;
-  std::string role, provider, model, provenance, custom_type;
+  std::string type, id, parent_id, target_id, reason;
+  std::string role, provider, model, provenance;
   std::string sender_id, sender_name, channel;
   bool root_object = false, has_message = false, parent_given = false;
   bool exclude = false, mirror = false, owner = false;
@@ -212,7 +212,6 @@ class Handler {
         if (key_ == "role") return &fields.role;
         if (key_ == "provider") return &fields.provider;
         if (key_ == "model") return &fields.model;
-        if (key_ == "customType") return &fields.custom_type;
         if (key_ == "timestamp") return &time_;
         return nullptr;
       case Node::kBlock:

@@ -12,8 +12,6 @@
 namespace clawmark {
 namespace {
 
-constexpr std::int64_t kSettleMs = 2000;  // kernel time stamps are coarser than a write
-
 struct Signature {
   bool there = false;
   std::uint64_t device = 0, inode = 0;
@@ -159,13 +157,13 @@ SourceHealth health_of_error(const Error& error, const std::string& path) {
   return refuse(SourceState::kBroken, error.reason, at + "cannot be read (" + error.reason + ")");
 }
 
-std::string foreign_change_token(const std::string& path) {
+std::string foreign_change_token(const std::string& path, std::int64_t settle_ms) {
   const auto now = SystemClock().now();
   std::string token;
   for (const char* suffix : {"", "-wal"}) {
     const auto s = signature(path + suffix);
     if (suffix[0] == '\0' && !s.there) return {};
-    if (s.there && now.value - s.time_ns / 1'000'000 < kSettleMs) return {};
+    if (s.there && now.value - s.time_ns / 1'000'000 < settle_ms) return {};
     token += std::to_string(s.device) + ":" + std::to_string(s.inode) + ":" +
              std::to_string(s.size) + ":" + std::to_string(s.time_ns) + ";";
   }

@@ -35,9 +35,10 @@ Status with_foreign_db(const std::string& path, const std::function<Status(Datab
 // How an error of the above shows in health.
 SourceHealth health_of_error(const Error& error, const std::string& path);
 
-// Device, inode, size and time in nanoseconds of the file and its -wal; "" when it changed so
-// recently that a further change might not show, or is not there.
-std::string foreign_change_token(const std::string& path);
+// Device, inode, size and time in nanoseconds of the file and its -wal; "" when it is not there or
+// changed less than `settle_ms` ago, as a further change might then not show.
+constexpr std::int64_t kSettleMs = 2000;  // kernel time stamps are coarser than a write
+std::string foreign_change_token(const std::string& path, std::int64_t settle_ms = kSettleMs);
 
 // Columns of a table by name, "name type" each; empty when it is not a table.
 Result<std::vector<std::string>> table_columns(Database& db, std::string_view table);

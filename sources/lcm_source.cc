@@ -185,6 +185,11 @@ Result<std::vector<StreamInfo>> LcmSource::streams() {
   };
   CLAWMARK_TRY(with_foreign_db(path_, look));
   std::erase_if(out, [&](const StreamInfo& info) { return is_ignored(info.session_key, ignore_); });
+  const auto now = clock_.now();
+  for (auto& info : out) {
+    // Its newest row may be held back: reading to the end now does not mean that there is no more.
+    if (std::abs(now.value - info.newest.value) < 2 * kHoldBackMs) info.tip.clear();
+  }
   std::sort(out.begin(), out.end(), by_newest);
   return out;
 }

@@ -169,9 +169,11 @@ TEST_F(LcmTest, the_newest_row_waits_for_its_parts_but_not_for_ever) {
   clock_.set(*parse_iso("2026-11-29T10:00:01Z"));
   insert(id, 900, "parts are coming", "2026-11-29 10:00:00", "user", nullptr, false);
   const auto stream = test::stream_of(source_, talk_.session_id);
+  EXPECT_EQ(stream.tip, "") << "a tip would say that all was read";
   const auto first = drain(source_, stream);
   EXPECT_EQ(first.message_ids().size(), support::message_ids(talk_).size());
-  clock_.advance(6000);
+  clock_.advance(60'000);
+  EXPECT_NE(test::stream_of(source_, talk_.session_id).tip, "");
   EXPECT_EQ(drain(source_, stream, first.position).texts(), Ids{"parts are coming"});
 }
 
