@@ -124,7 +124,7 @@ int fitness(const TolerantValue& read) {
   }
   if (read.value.is_object()) return 4;
   if (!list->empty()) return looks_like_facts(*list) ? 3 : 0;
-  return read.end == TolerantEnd::kWhole || read.skipped > 0 ? 2 : 0;
+  return read.end == TolerantEnd::kWhole && read.skipped == 0 ? 2 : 0;
 }
 
 void fill(const TolerantValue& read, ParsedAnswer& answer) {

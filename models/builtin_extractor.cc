@@ -109,7 +109,8 @@ class Extraction {
   }
 
   void keep(const WindowMessage& message, const Clause& clause, Finding finding) {
-    const bool hidden = finding.value.find("[secret") != std::string::npos;
+    const bool hidden =
+        finding.value.find("[secret") != std::string::npos || !is_valid_utf8(finding.value);
     if (finding.key.empty() || finding.value.empty() || hidden) return;
     if (finding.key.size() > kFactKeyMax || count_code_points(finding.value) > kFactValueMax)
       return;

@@ -216,8 +216,9 @@ bool pauses(std::string_view mark) {
          mark == "]";
 }
 
-void add_pause(std::vector<Word>& words, std::size_t at) {
-  if (!words.empty() && !words.back().is_pause) words.push_back({",", at, at, false, true});
+void add_pause(std::vector<Word>& words, std::size_t at, bool colon = false) {
+  if (words.empty() || words.back().is_pause) return;
+  words.push_back({colon ? ":" : ",", at, at, false, true});
 }
 
 // One blank-separated token: marks off, word on.
@@ -229,12 +230,13 @@ void add_token(std::vector<Word>& words, std::string_view text, std::size_t begi
     if (pauses(text.substr(begin, mark))) add_pause(words, begin);
     begin += mark;
   }
-  bool pause_after = false;
+  bool pause_after = false, colon = false;
   while (begin < end) {
     const std::string_view token = text.substr(begin, end - begin);
     const std::size_t mark = closing(token);
     if (mark == 0) break;
     pause_after = pause_after || pauses(token.substr(token.size() - mark));
+    colon = colon || token.ends_with(':');
     end -= mark;
   }
   if (begin < end) {
@@ -255,7 +257,30 @@ void add_token(std::vector<Word>& words, std::string_view text, std::size_t begi
       words.push_back({normal_word(std::move(lower)), begin, end, is_capital(token), false});
     }
   }
-  if (pause_after) add_pause(words, end);
+  if (pause_after) add_pause(words, end, colon);
+}
+
+// "I am" reads as "I'm", "do not" as "don't", and so on, so that the rules know one form each.
+void contract(std::vector<Word>& words) {
+  struct Pair {
+    std::string_view first, second, one;
+  };
+  constexpr std::array<Pair, 7> kPairs = {{{"i", "am", "i'm"},
+                                           {"we", "are", "we're"},
+                                           {"we", "will", "we'll"},
+                                           {"do", "not", "don't"},
+                                           {"can", "not", "can't"},
+                                           {"let", "us", "let's"},
+                                           {"any", "more", "any_more"}}};
+  for (std::size_t at = 0; at + 1 < words.size(); ++at) {
+    for (const Pair& pair : kPairs) {
+      if (words[at].lower != pair.first || words[at + 1].lower != pair.second) continue;
+      words[at].lower = pair.one;
+      words[at].end = words[at + 1].end;
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+      break;
+    }
+  }
 }
 
 std::vector<Word> split_words(std::string_view text, std::size_t begin, std::size_t end) {
@@ -273,6 +298,7 @@ std::vector<Word> split_words(std::string_view text, std::size_t begin, std::siz
     begin = stop;
   }
   while (!words.empty() && words.back().is_pause) words.pop_back();
+  contract(words);
   return words;
 }
 
@@ -395,7 +421,10 @@ void take_openers(Clause& clause) {
       if (opener.wants_pause && (after >= clause.words.size() || !clause.words[after].is_pause))
         continue;
       clause.is_correction = clause.is_correction || opener.correction;
-      clause.is_explicit = clause.is_explicit || opener.is_explicit;
+      // "Remember, practice makes perfect" is advice; "remember: …" is not.
+      const bool advice = opener.phrase.back() == "remember" && after < clause.words.size() &&
+                          clause.words[after].lower == ",";
+      clause.is_explicit = clause.is_explicit || (opener.is_explicit && !advice);
       at = after;
       again = true;
       break;
@@ -465,6 +494,7 @@ void add_clauses(std::string_view message, const Sentence& sentence, std::string
       continue;
     }
     clause.is_explicit = clause.is_explicit || inherited;
+    clause.is_first = first;
     inherited = clause.is_explicit;
     first = false;
     out.push_back(std::move(clause));

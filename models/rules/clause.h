@@ -13,12 +13,13 @@ struct Word {
   std::size_t begin = 0;  // bytes in the message
   std::size_t end = 0;
   bool is_capital = false;  // starts with an upper-case letter, or of a script without case
-  bool is_pause = false;    // a comma, dash, colon or bracket: lower is ","
+  bool is_pause = false;    // a comma, dash, bracket: lower is ","; a colon: ":"
 };
 
 struct Clause {
   std::vector<Word> words;
   std::size_t begin = 0, end = 0;  // of the sentence in the message: the quote
+  bool is_first = false;           // the sentence begins with it
   bool is_correction = false;  // opened by "no,", "actually", "sorry,", "correction:", "I meant"
   bool is_explicit = false;  // under "remember that", "note that", "from now on", "for the record"
 };

@@ -43,6 +43,7 @@ std::optional<Span> object_of(const Context& context, Span span, std::size_t wor
          !begins_statement(words, last)) {
     ++last;
   }
+  const std::size_t stop = last;
   while (last > span.first &&
          (is_trailing(words[last - 1].lower) ||
           one_of(words[last - 1].lower,
@@ -51,6 +52,11 @@ std::optional<Span> object_of(const Context& context, Span span, std::size_t wor
     // "as well", "a lot", "any more", "more than anything", "these days" fall word by word.
     --last;
     if (last > span.first && words[last].lower == "lot" && words[last - 1].lower == "a") --last;
+  }
+  // "stories that …", "escaping to that world": what is left would say more than was said.
+  if (stop < span.last && !words[stop].is_pause &&
+      one_of(words[stop].lower, {"that", "which", "who", "where"})) {
+    return std::nullopt;
   }
   const std::size_t count = last - span.first;
   if (count == 0 || count > words_max) return std::nullopt;
@@ -61,7 +67,12 @@ std::optional<Span> object_of(const Context& context, Span span, std::size_t wor
     if (near && is_deictic(word) && word != "one" && word != "other" && word != "same")
       return std::nullopt;
   }
-  if (is_deictic(words[span.first].lower)) return std::nullopt;
+  if (is_deictic(words[span.first].lower) || is_deictic(words[last - 1].lower)) return std::nullopt;
+  if (one_of(words[last - 1].lower,
+             {"to",    "of",  "like", "in", "on", "at",  "for",  "with", "by", "from",
+              "about", "the", "a",    "an", "my", "our", "into", "over", "if", "is"})) {
+    return std::nullopt;
+  }
   if (one_of(words[span.first].lower, {"everything", "every", "about"})) return std::nullopt;
   return Span{span.first, last};
 }

@@ -12,12 +12,29 @@ namespace {
 // "always use tabs" and "never use tabs" share a key: it is made of what is done, without the
 // adverb and "use".
 bool add_rule(const Context& context, Span what, std::string_view says, double confidence) {
-  const auto object = object_of(context, what, 12);
-  if (!object) return false;
-  const std::string key = key_under("pref.", object_key(context, *object));
+  const auto& words = context.words();
+  // "… when I ask about X" belongs to the order.
+  std::size_t last = what.first;
+  while (last < what.last && !words[last].is_pause &&
+         !context.is(last, {"because", "since", "but", "so", "if"})) {
+    ++last;
+  }
+  while (last > what.first + 1 && is_trailing(words[last - 1].lower)) --last;
+  const Span object{what.first, last};
+  if (last == what.first || last - what.first > 20) return false;
+  if (is_deictic(words[last - 1].lower) || is_hedge(words[what.first].lower)) return false;
+  const std::string key = key_under("pref.", object_key(context, object));
   if (key.empty()) return false;
-  context.add(key, std::string(says) + " " + std::string(context.text(*object)), confidence);
+  context.add(key, std::string(says) + " " + std::string(context.text(object)), confidence);
   return true;
+}
+
+// A verb as in an order: "always deploys", "always staying", "never admired" are none.
+bool is_order(const Context& context, std::size_t at) {
+  const std::string& verb = context.words()[at].lower;
+  const bool plain = !verb.ends_with("ing") && !verb.ends_with("ed") &&
+                     (!verb.ends_with("s") || verb.ends_with("ss"));
+  return plain && (context.clause.is_first || context.clause.is_explicit);
 }
 
 bool find_standing(const Context& context) {
@@ -26,33 +43,35 @@ bool find_standing(const Context& context) {
       "don't ever|please? "
       "use|add|send|write|include|put|commit|push|deploy|suggest|notify|mention|reply|answer|wake "
       "*");
-  static const Pattern kNever2(
-      "do not use|add|send|write|include|commit|push|deploy|suggest|notify|mention *");
   static const Pattern kStop("stop|avoid|quit using|adding|sending|writing|suggesting|asking *");
   const std::size_t all = context.words().size();
   const auto idle = [&] {  // "always nice to hear", "never mind", "never been there"
     return context.is(
-        1, {"nice",   "good",     "great",     "fun",        "mind",    "been",    "a",
-            "the",    "happy",    "here",      "heard",      "had",     "thought", "knew",
-            "wanted", "a",        "so",        "too",        "in",      "on",      "seen",
-            "know",   "did",      "looking",   "tried",      "gets",    "feels",   "love",
-            "like",   "wanted",   "give",      "be",         "down",    "glad",    "up",
-            "got",    "ready",    "make",      "makes",      "said",    "felt",    "wish",
-            "is",     "was",      "something", "room",       "better",  "there",   "interesting",
-            "cool",   "stop",     "stops",     "gonna",      "really",  "excited", "believe",
-            "trust",  "enough",   "met",       "made",       "going",   "doing",   "keeps",
-            "keep",   "wondered", "say",       "appreciate", "amazing", "have",    "has",
-            "late",   "forget",   "hurts",     "helps",      "remember"});
+        1, {"full",       "calm",    "kind",    "open",        "nice",   "good",     "great",
+            "fun",        "mind",    "been",    "a",           "the",    "happy",    "here",
+            "heard",      "had",     "thought", "knew",        "wanted", "a",        "so",
+            "too",        "in",      "on",      "seen",        "know",   "did",      "looking",
+            "tried",      "gets",    "feels",   "love",        "like",   "wanted",   "give",
+            "be",         "down",    "glad",    "up",          "got",    "ready",    "make",
+            "makes",      "said",    "felt",    "wish",        "is",     "was",      "something",
+            "room",       "better",  "there",   "interesting", "cool",   "stop",     "stops",
+            "gonna",      "really",  "excited", "believe",     "trust",  "enough",   "met",
+            "made",       "going",   "doing",   "keeps",       "keep",   "wondered", "say",
+            "appreciate", "amazing", "have",    "has",         "late",   "forget",   "hurts",
+            "helps",      "remember"});
   };
   if (kAlways.match(context.words()))
-    return !idle() && add_rule(context, {1, all}, "always", kPlain);
-  if (kNever.match(context.words())) return !idle() && add_rule(context, {1, all}, "never", kPlain);
+    return !idle() && is_order(context, 1) && add_rule(context, {1, all}, "always", kPlain);
+  if (kNever.match(context.words()))
+    return !idle() && is_order(context, 1) && add_rule(context, {1, all}, "never", kPlain);
   if (kNot.match(context.words())) {
     const std::size_t verb = context.is(1, {"ever", "please"}) ? 2 : 1;
+    if (!is_order(context, verb) || context.is(verb + 1, {"too", "yourself", "it", "that"})) {
+      return false;
+    }
     return add_rule(context, {verb, all}, "don't",
                     context.clause.is_explicit || verb == 2 ? kPlain : kSoft);
   }
-  if (kNever2.match(context.words())) return add_rule(context, {2, all}, "don't", kSofter);
   if (const auto match = kStop.match(context.words())) {
     const auto object = object_of(context, match->captures[0], 8);
     const std::string key = object ? key_under("pref.", object_key(context, *object)) : "";

@@ -33,6 +33,14 @@ bool find_note(const Context& context) {
       !(context.is(0, {"the"}) && words.size() > 3)) {
     return false;
   }
+  // General wisdom and talk to the listener are no facts: something of one's own, a named thing or
+  // a name must be in it.
+  bool concrete = context.is(0, {"my", "i", "i'm", "i've", "our", "we", "the"});
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (context.is(at, {"you", "your", "you're", "yourself", "me"})) return false;
+    concrete = concrete || (at > 0 && is_hard(words[at]));
+  }
+  if (!concrete || context.is(0, {"even", "just", "it's", "it"})) return false;
   const bool own = context.is(0, {"my", "i", "i'm", "i've"});
   std::size_t first = context.is(0, {"my", "i", "our", "we", "the", "a", "an"}) ? 1 : 0;
   std::size_t verb = first + 1;

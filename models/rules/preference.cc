@@ -54,10 +54,10 @@ const std::vector<Taste>& tastes() {
 bool is_figure(const Context& context, Span object) {
   const std::size_t at = object.first;
   if (context.is(at, {"to"})) {
-    return context.is(at + 1,
-                      {"think", "say", "admit", "be",        "believe",    "see",     "hear",
-                       "know",  "ask", "break", "bother",    "tell",       "imagine", "call",
-                       "keep",  "get", "hear",  "interrupt", "disappoint", "add"});
+    return context.is(
+        at + 1, {"think", "say",       "admit",      "be",   "believe", "see",  "hear", "know",
+                 "ask",   "break",     "bother",     "tell", "imagine", "call", "keep", "get",
+                 "hear",  "interrupt", "disappoint", "add",  "help",    "just", "try"});
   }
   return context.is(
              at, {"hearing", "seeing",     "talking",  "chatting", "being",   "knowing", "having",
@@ -78,7 +78,7 @@ bool add_rivals(const Context& context, Span object,
     if (!two && !context.is(at, separators)) continue;
     Span wanted{object.first, at};
     while (wanted.last > wanted.first + 1 &&
-           context.is(wanted.last - 1, {"more", "better", "much", "way", "far"})) {
+           context.is(wanted.last - 1, {"more", "better", "much", "way", "far", "lot", "a"})) {
       --wanted.last;
     }
     const auto other = object_of(context, {at + (two ? 2 : 1), object.last});
@@ -129,7 +129,11 @@ bool find_favorite(const Context& context) {
   static const Pattern kFavorite("my all-time|absolute? favorite {3} is|are *");
   static const Pattern kReverse("{4} is my favorite {3} $");
   if (const auto match = kFavorite.match(context.words())) {
-    const auto object = object_of(context, match->captures[1], 6);
+    Span said = match->captures[1];
+    while (said.first + 1 < said.last &&
+           context.is(said.first, {"actually", "definitely", "still", "now"}))
+      ++said.first;
+    const auto object = object_of(context, said, 6);
     if (!object ||
         context.is(object->first, {"the", "when", "to", "probably", "definitely", "still"}))
       return false;

@@ -88,7 +88,8 @@ bool find_choice(const Context& context) {
       {Pattern("we've|we went|gone with *"), "went with", kPlain},
       {Pattern("let's just|please|all? use *"), "use", kPlain},
       {Pattern("let's just|please? go|stick|stay with *"), "go with", kPlain},
-      {Pattern("we'll|we will|we're just? use|going? to|with? use|with? *"), "use", kPlain},
+      {Pattern("we'll just|probably? use|adopt *"), "use", kPlain},
+      {Pattern("we're going to use|adopt *"), "use", kPlain},
       {Pattern("we're going with *"), "goes with", kPlain},
       {Pattern("the project|app|service|backend|site|repo|api|bot|code|codebase|frontend "
                "now|currently? uses *"),
@@ -124,6 +125,13 @@ bool find_decision(const Context& context) {
     if (!match) continue;
     const auto object = object_of(context, match->captures.back(), 16);
     if (!object || object->last - object->first < 2) return false;
+    if (context.is(object->first, {"the"}) && context.is(object->first + 1, {"following", "next"}))
+      return false;
+    // Of one person only what lasts: not every evening's choice.
+    const bool lasting =
+        context.is(object->first, {"use", "switch", "move", "stop", "quit", "learn", "become",
+                                   "adopt", "migrate", "leave", "study", "rename", "drop"});
+    if (n == 1 && !lasting && !context.clause.is_explicit) return false;
     if (context.is(object->first,
                    {"go", "have", "take", "give", "do", "make", "try", "be", "get", "see"}) &&
         !context.clause.is_explicit && n != 2) {

@@ -14,7 +14,7 @@ namespace {
 bool find_event(const Context& context) {
   static const Pattern kEvent(
       "the|my|our {4} "
-      "is|starts|begins|leaves|departs|happens|ends|opens|closes|arrives|are|got|has|was? "
+      "is|starts|begins|leaves|departs|happens|ends|opens|closes|arrives|are|got|has "
       "been|now|due|scheduled|planned|set|moved|postponed|pushed|going? live? for|to|back|live? "
       "to?");
   const auto match = kEvent.match(context.words());
@@ -44,7 +44,7 @@ bool find_appointment(const Context& context) {
   Span what{rest.first, date->words.first};
   while (what.last > what.first + 1 &&
          context.is(what.last - 1,
-                    {"scheduled", "planned", "coming", "up", "set", "on", "for", "due"})) {
+                    {"of", "scheduled", "planned", "coming", "up", "set", "on", "for", "due"})) {
     --what.last;
   }
   for (std::size_t at = what.first; at < what.last; ++at) {
