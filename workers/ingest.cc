@@ -19,6 +19,11 @@ std::string agent_of(const OpenSource& open, const StreamInfo& stream) {
   return agent.empty() ? "main" : agent;
 }
 
+// Two folders of one agent may hold streams of the same name.
+std::string path_suffix(std::string_view path) {
+  return "@" + to_hex(sha256(path)).substr(0, 8);
+}
+
 bool keeps_tree(std::string_view carrier) {
   return carrier != "lcm";
 }
@@ -54,6 +59,7 @@ void IngestPort::begin_round(TimeMs now) {
       fresh->open = std::move(open);
       fresh->carrier = carrier;
       fresh->path = path;
+      recall_newest(*fresh);
       carriers_.push_back(std::move(fresh));
     }
   }
@@ -67,6 +73,26 @@ void IngestPort::begin_round(TimeMs now) {
     }
     return a.stream.position_key < b.stream.position_key;
   });
+}
+
+// When something was last said in a carrier, as read by earlier processes. File times prove
+// nothing.
+void IngestPort::recall_newest(Carrier& carrier) {
+  auto query = store_.db().cached(
+      "SELECT stream, newest_ms FROM source_positions"
+      " WHERE carrier = ?");
+  if (!query.ok()) return;
+  (*query)->with(carrier.carrier);
+  const std::string suffix = path_suffix(carrier.path);
+  for (;;) {
+    const auto row = (*query)->step();
+    if (!row.ok() || !*row) break;
+    const std::string_view stream = (*query)->text(0);
+    if (!stream.ends_with(suffix)) continue;
+    TimeMs& newest = carrier.newest_by_agent[std::string(stream.substr(0, stream.find('/')))];
+    newest = std::max(newest, (*query)->time(1));
+  }
+  (*query)->reset();
 }
 
 void IngestPort::list_streams(const std::shared_ptr<Carrier>& carrier, TimeMs) {
@@ -86,7 +112,7 @@ void IngestPort::list_streams(const std::shared_ptr<Carrier>& carrier, TimeMs) {
   }
   carrier->in_round = true;
   streams_known_ += streams->size();
-  const std::string suffix = "@" + to_hex(sha256(carrier->path)).substr(0, 8);
+  const std::string suffix = path_suffix(carrier->path);
   std::int64_t ignored = 0;
   for (StreamInfo& info : *streams) {
     if (is_ignored(info.session_key)) {
@@ -97,8 +123,7 @@ void IngestPort::list_streams(const std::shared_ptr<Carrier>& carrier, TimeMs) {
     ref.agent = agent_of(carrier->open, info);
     ref.carrier = carrier->carrier;
     ref.position_key = ref.agent + "/" + info.key + suffix;
-    TimeMs& newest = carrier->newest_by_agent[ref.agent];
-    newest = std::max(newest, info.newest);
+    carrier->newest_by_agent.try_emplace(ref.agent);
     const auto tip = tips_.find(ref.position_key);
     if (!info.tip.empty() && tip != tips_.end() && tip->second == info.tip) continue;
     ref.info = std::move(info);
@@ -164,7 +189,7 @@ Result<bool> IngestPort::read_next(const Load& load, TimeMs) {
     const bool moved = batch->next.position != position.position ||
                        batch->next.epoch != position.epoch || batch->next.anchor != position.anchor;
     const bool news =
-        moved || batch->epoch || batch->inactive || !batch->entries.empty() ||
+        moved || batch->epoch || branch_changed(next.stream, *batch) || !batch->entries.empty() ||
         (next.stream.info.deleted && deleted_noted_.insert(next.stream.position_key).second);
     if (batch->at_end && !news) {
       tips_[next.stream.position_key] = next.stream.info.tip;
@@ -181,6 +206,17 @@ Result<bool> IngestPort::read_next(const Load& load, TimeMs) {
     CLAWMARK_TRY(rewalk_if_needed(*read_));
     return true;
   }
+  return true;
+}
+
+// A carrier may say at each read which entries lie off the path: only another list is news.
+bool IngestPort::branch_changed(const StreamRef& stream, const StreamBatch& batch) {
+  if (!batch.inactive) return false;
+  std::string list;
+  for (const auto& id : *batch.inactive) list += id + '\n';
+  const auto known = branches_.find(stream.position_key);
+  if (known != branches_.end() && known->second == list) return false;
+  branches_[stream.position_key] = std::move(list);
   return true;
 }
 

@@ -66,6 +66,8 @@ class IngestPort final : public Port {
 
   void begin_round(TimeMs now);
   void list_streams(const std::shared_ptr<Carrier>& carrier, TimeMs now);
+  void recall_newest(Carrier& carrier);
+  bool branch_changed(const StreamRef& stream, const StreamBatch& batch);
   bool is_ignored(std::string_view session_key) const;
   Result<bool> read_next(const Load& load, TimeMs now);
   Result<StreamPosition> position_of(const StreamRef& stream);
@@ -83,8 +85,9 @@ class IngestPort final : public Port {
   std::vector<std::shared_ptr<Carrier>> carriers_;
   std::deque<Queued> queue_;
   std::optional<ReadBatch> read_;
-  std::map<std::string, std::string> tips_;  // stream → tip when read to the end
-  std::set<std::string> deleted_noted_;      // streams whose deletion this process has written
+  std::map<std::string, std::string> tips_;      // stream → tip when read to the end
+  std::map<std::string, std::string> branches_;  // stream → inactive entries as last read
+  std::set<std::string> deleted_noted_;          // streams whose deletion this process has written
   struct Shown {
     std::string state, reason;
     std::int64_t changes = 0;

@@ -8,6 +8,7 @@
 #include "base/guard.h"
 #include "tests/support/store_builder.h"
 #include "tests/workers/support.h"
+#include "workers/ingest_writer.h"
 
 namespace clawmark {
 namespace {
