@@ -2,7 +2,6 @@
 // miscompiles some of those.
 #include "serve/http_server.h"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -25,6 +24,7 @@
 
 #include "base/logging.h"
 #include "base/utf8.h"
+#include "serve/socket_file.h"
 
 namespace clawmark {
 namespace {
@@ -318,35 +318,6 @@ void Session::close() {
 // --- Server
 // ---------------------------------------------------------------------------------------
 
-// Whether somebody answers at this socket.
-bool answers(const std::string& path) {
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return false;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
-  const bool connected =
-      ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-  const bool busy = !connected && errno == EAGAIN;  // its queue is full: it lives
-  ::close(fd);
-  return connected || busy;
-}
-
-Status clear_stale(const std::string& path) {
-  struct stat info{};
-  if (::lstat(path.c_str(), &info) != 0) return Ok{};
-  if (!S_ISSOCK(info.st_mode)) {
-    return make_error(ErrorKind::kInvalid, "http", "not_a_socket",
-                      path + " exists and is no socket; remove it or set another socket path");
-  }
-  if (answers(path)) {
-    return make_error(ErrorKind::kConflict, "http", "in_use",
-                      "another daemon answers at " + path + "; stop it first");
-  }
-  ::unlink(path.c_str());
-  return Ok{};
-}
-
 Error bind_error(const std::string& where, const beast::error_code& error) {
   return make_error(ErrorKind::kRetriable, "http", "bind",
                     "cannot listen at " + where + ": " + error.message());
@@ -358,7 +329,7 @@ Status Server::listen_unix() {
     return make_error(ErrorKind::kInvalid, "http", "path_too_long",
                       "a socket path has at most 107 bytes; set CLAWMARK_SOCKET to a shorter one");
   }
-  CLAWMARK_TRY(clear_stale(path));
+  CLAWMARK_TRY(clear_stale_socket(path));
   beast::error_code error;
   unix_acceptor_.open(asio::local::stream_protocol(), error);
   // Linux gives the file the mode of the descriptor: it is never open to others, not even for a

@@ -76,6 +76,32 @@ std::string speaker_text(const RecallItem& item) {
   return item.speaker.empty() ? "user" : quote_inline(item.speaker);
 }
 
+// What the reader should know about the completeness of what was found.
+std::string closing_notes(const ToolCallContext& context, const RecallAnswer& recalled,
+                          const std::vector<std::string>& degraded, bool nothing_found) {
+  std::string text;
+  if (nothing_found) {
+    text = "Nothing found for \"" + shorten(quote_inline(recalled.query), 120) + "\".\n";
+  }
+  if (!context.sight.open()) {
+    text += "Who is asking is not known here, so only what is public to this agent was searched.\n";
+  }
+  if (!degraded.empty()) {
+    text += "Incomplete: these parts of memory did not answer: " + join(degraded) + ".\n";
+  }
+  if (recalled.unreadable > 0) {
+    text += std::to_string(recalled.unreadable) +
+            " more matched, but their text can no longer be read where the host kept it.\n";
+  }
+  if (recalled.withheld > 0) {
+    text += std::to_string(recalled.withheld) +
+            " more matched but read like orders to the model and were left out.\n";
+  }
+  text += progress_note(context.db);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
 json::object recalled_json(const RecallItem& item, std::string_view zone) {
   json::array ids;
   for (const auto message : item.messages) ids.emplace_back(std::to_string(message));
@@ -164,25 +190,7 @@ Result<ToolAnswer> tool_search(const ToolCallContext& context, const json::objec
     if (!item.dialogue) text += ", " + speaker_text(item);
     text += ": \"" + quote_inline(item.excerpt) + "\"\n";
   }
-  if (text.empty())
-    text = "Nothing found for \"" + shorten(quote_inline(recalled.query), 120) + "\".\n";
-  if (!context.sight.open()) {
-    text += "Who is asking is not known here, so only what is public to this agent was searched.\n";
-  }
-  if (!degraded.empty()) {
-    text += "Incomplete: these parts of memory did not answer: " + join(degraded) + ".\n";
-  }
-  if (recalled.unreadable > 0) {
-    text += std::to_string(recalled.unreadable) +
-            " more matched, but their text can no longer be read "
-            "where the host kept it.\n";
-  }
-  if (recalled.withheld > 0) {
-    text += std::to_string(recalled.withheld) +
-            " more matched but read like orders to the model and "
-            "were left out.\n";
-  }
-  text += progress_note(context.db);
+  text += closing_notes(context, recalled, degraded, text.empty());
   while (!text.empty() && text.back() == '\n') text.pop_back();
   for (const std::string& part : degraded) degraded_list.emplace_back(part);
   return ToolAnswer{true,
