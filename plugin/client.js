@@ -74,9 +74,7 @@ function receive(response, finish) {
   response.on("close", () => {
     if (!response.complete) finish(failure("cut", "the answer broke off"));
   });
-  response.on("end", () => {
-    if (response.complete) finish(interpret(response.statusCode, Buffer.concat(parts)));
-  });
+  response.on("end", () => finish(interpret(response.statusCode, Buffer.concat(parts))));
 }
 
 function interpret(status, bytes) {

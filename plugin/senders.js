@@ -1,6 +1,6 @@
-// Who speaks in a direct chat. The host's memory_search names the session but not the sender; in a
-// direct chat with its own session the key ends with the sender's id, and the host told that id when
-// the turn began. Only where both agree is it passed on. Nothing is known of group members here.
+// Who speaks in a direct chat. The host's memory_search names the session but not the sender; in
+// a direct chat with its own session the key ends with the sender's id, and the host told that id
+// when the turn began. Only where both agree is it passed on. Groups are left alone.
 
 const KNOWN_MAX = 256;
 const known = new Map(); // session key → sender id, least recently seen first

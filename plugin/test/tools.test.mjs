@@ -116,7 +116,8 @@ test("C111 memory_search knows the sender of a direct chat only from the host's 
     };
     const turns = [["agent:main:slack:direct:u07ab", "U07AB"], ["agent:main:main", "101"],
       ["agent:main:telegram:group:-100", "101"], ["agent:main:telegram:direct:102", "103"],
-      ["agent:main:telegram:work:direct:104", "104"], ["agent:main:telegram:direct:105", "unknown"]];
+      ["agent:main:telegram:work:direct:104", "104"],
+      ["agent:main:telegram:direct:105", "unknown"]];
     assert.equal(await senderIn(turns[0][0]), undefined, "before any turn");
     for (const [sessionKey, senderId] of turns) {
       await host.hook("before_prompt_build").handler({ prompt: "x" }, { sessionKey, senderId });

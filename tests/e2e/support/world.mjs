@@ -82,11 +82,19 @@ export class World {
     fs.writeFileSync(path.join(this.stateDir, "openclaw.json"), JSON.stringify(config, null, 2));
   }
 
-  async startGateway() {
+  /** Again when the host gave up: its state lease has to start in five seconds. */
+  async startGateway(attempts = 3) {
     this.gateway = new Child(this.openclaw, ["gateway", "run", "--port", String(this.port)],
       { env: this.env, cwd: this.in("workspace"), log: this.in("gateway.log") });
-    await until("the gateway is ready", () => isReady(this.port),
-      { timeoutMs: 240_000, everyMs: 250, child: this.gateway });
+    try {
+      await until("the gateway is ready", () => isReady(this.port),
+        { timeoutMs: 240_000, everyMs: 250, child: this.gateway });
+    } catch (error) {
+      const busy = this.gateway.text().includes("lease heartbeat did not become ready");
+      if (!busy || attempts === 1) throw error;
+      await this.gateway.stop();
+      await this.startGateway(attempts - 1);
+    }
   }
 
   cli(...args) {
