@@ -80,7 +80,7 @@ test("C127 hostile wrappers are dealt with in little time", () => {
     const started = performance.now();
     queryOf({ prompt });
     const elapsed = performance.now() - started;
-    assert.ok(elapsed < 500, `${prompt.slice(0, 20)}… took ${elapsed} ms`);
+    assert.ok(elapsed < 1000, `${prompt.slice(0, 20)}… took ${elapsed} ms`);
   }
 });
 

@@ -8,7 +8,7 @@ import { TOOLS } from "../tools.js";
 import { VERSION } from "../version.js";
 import { ALLOW_COMMAND } from "../health.js";
 import { Host } from "./support/host.mjs";
-import { Server, blocks } from "./support/server.mjs";
+import { Server, blocks, until } from "./support/server.mjs";
 
 const read = (name) => JSON.parse(fs.readFileSync(new URL(`../${name}`, import.meta.url)));
 
@@ -64,9 +64,9 @@ test("C180 the daemon is told which hooks are blocked, and the command line of t
       .load(plugin);
     const allowed = new Host({ pluginConfig: config }).load(plugin);
 
-    for (const host of [blocked, allowed]) {
+    for (const [n, host] of [blocked, allowed].entries()) {
       await host.startServices();
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await until(() => server.asked("/v1/hello").length === n + 1, "the handshake");
       await host.stopServices();
     }
     const said = server.asked("/v1/hello").map(({ body }) => body);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import plugin from "../index.js";
 import { globMatches, sessionClass } from "../sessions.js";
 import { Host } from "./support/host.mjs";
-import { Server, blocks } from "./support/server.mjs";
+import { Server, blocks, until } from "./support/server.mjs";
 
 async function arrange(t, pluginConfig = {}) {
   const server = await Server.start(t, ({ path }) => (path.startsWith("/v1/tools/")
@@ -72,8 +72,7 @@ for (const sessionKey of INCOGNITO) {
     const { server, host, turn } = await arrange(t, { allowSessions: ["*"] });
     await host.startServices();
     t.after(() => host.stopServices());
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const hellos = server.requests.length;
+    const hellos = await until(() => server.requests.length, "the handshake");
 
     assert.deepEqual(await turn({ sessionKey }), { injected: false, asked: false });
     assert.equal(host.tool("clawmark_set", { sessionKey }), null, "no tool is offered");

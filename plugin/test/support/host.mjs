@@ -12,7 +12,9 @@ export const HOSTS = Object.freeze({
 });
 
 export class Host {
-  constructor({ version = "2026.9.6", kind = "user", pluginConfig = {}, hooks, limitMs } = {}) {
+  /** The deadline is long, for busy machines; a test of the deadline sets its own, or undefined. */
+  constructor({ version = "2026.9.6", kind = "user", pluginConfig, hooks, limitMs } = {}) {
+    const settings = { timeoutMs: 1500, ...pluginConfig };
     this.log = [];
     this.handlers = new Map();
     this.tools = new Map();
@@ -22,7 +24,7 @@ export class Host {
     this.listeners = new Set();
     this.fields = HOSTS[kind];
     this.limitMs = limitMs ?? HOST_LIMIT_MS;
-    this.api = this.#makeApi(version, pluginConfig, hooks ?? { allowConversationAccess: true });
+    this.api = this.#makeApi(version, settings, hooks ?? { allowConversationAccess: true });
     this.runs = 0;
   }
 

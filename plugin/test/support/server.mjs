@@ -16,6 +16,17 @@ export function scratchSocket(t) {
   return path.join(scratchFolder(t), "clawmark.sock");
 }
 
+/** Waits until `check` gives something true, and returns it. */
+export async function until(check, what = "it happens") {
+  const deadline = performance.now() + 10_000;
+  for (;;) {
+    const value = await check();
+    if (value) return value;
+    if (performance.now() > deadline) throw new Error(`not in time: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
 /** An answer to `/v1/inject` with the given blocks. */
 export function blocks(facts = "", recall = "") {
   return { protocol: 1, facts_block: facts, facts_version: "0", recall_block: recall, items: [],
