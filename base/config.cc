@@ -141,7 +141,8 @@ class Loader {
     const std::string link = std::filesystem::read_symlink("/etc/localtime", code).string();
     const auto at = link.find("zoneinfo/");
     if (!code && at != std::string::npos && is_known_zone(link.substr(at + 9))) {
-      return link.substr(at + 9);
+      const std::string name = link.substr(at + 9);
+      return name == "Etc/UTC" || name == "UCT" || name == "Etc/UCT" ? "UTC" : name;
     }
     return "UTC";
   }

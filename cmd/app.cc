@@ -9,6 +9,7 @@
 
 #include "base/logging.h"
 #include "cmd/new_id.h"
+#include "cmd/patience.h"
 #include "cmd/pipeline_port.h"
 #include "cmd/source_options.h"
 #include "cmd/unix_client.h"
@@ -242,7 +243,7 @@ HttpAnswer App::answer(const HttpCall& call) {
       log_warning("index", describe(status.error()));
     }
   }
-  return answer_call(*s.serving, call);
+  return s.pipeline->running() ? answer_call(*s.serving, call) : answer_patiently(*s.serving, call);
 }
 
 Serving& App::serving() {

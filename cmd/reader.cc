@@ -2,6 +2,7 @@
 
 #include "base/logging.h"
 #include "cmd/new_id.h"
+#include "cmd/patience.h"
 #include "cmd/source_options.h"
 #include "log/store.h"
 #include "serve/api.h"
@@ -32,7 +33,7 @@ HttpAnswer Reader::answer(const HttpCall& call) {
       log_warning("index", describe(status.error()));
     }
   }
-  return answer_call(*serving_, call);
+  return answer_patiently(*serving_, call);
 }
 
 }  // namespace clawmark

@@ -55,6 +55,10 @@ void add_inject(Registry& registry) {
           if (!facts.empty()) std::printf("%s\n", facts.c_str());
           if (!recall.empty()) std::printf("%s%s\n", facts.empty() ? "" : "\n", recall.c_str());
           if (facts.empty() && recall.empty()) std::printf("(nothing)\n");
+          if (const auto* short_of = find_array(found, "degraded");
+              short_of && !short_of->empty()) {
+            std::fprintf(stderr, "came short: %s\n", to_text(json::value(*short_of)).c_str());
+          }
           if (const std::string why = get_string(found, "skipped"); !why.empty()) {
             std::printf("skipped: %s\n", why.c_str());
           }

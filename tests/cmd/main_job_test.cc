@@ -55,7 +55,7 @@ TEST_F(MainJob, reads_everything_and_says_what_it_found) {
   EXPECT_THAT(first_.out,
               AllOf(HasSubstr("agent-db"), HasSubstr("transcripts"), HasSubstr("Stages")));
   EXPECT_THAT(first_.out, Not(HasSubstr("\n0 new events")));
-  EXPECT_EQ(first_.err, "");
+  EXPECT_THAT(first_.err, Not(HasSubstr("<3>")));  // no error
 }
 
 TEST_F(MainJob, leaves_the_host_s_files_as_they_were) {
@@ -87,8 +87,9 @@ TEST_F(MainJob, what_was_rewound_is_not_recalled) {
 }
 
 TEST_F(MainJob, heartbeats_say_nothing) {
-  const auto found = world_->clawmark_json({"search", "HEARTBEAT_OK heartbeat poll"});
-  EXPECT_THAT(to_text(found), Not(HasSubstr("HEARTBEAT_OK")));
+  const Outcome found = world_->clawmark({"search", "HEARTBEAT_OK heartbeat poll"});
+  EXPECT_EQ(found.code, 0);
+  EXPECT_THAT(found.out, Not(HasSubstr("HEARTBEAT_OK")));
 }
 
 TEST_F(MainJob, read_commands_answer_without_a_daemon) {

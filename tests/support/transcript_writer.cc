@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "tests/support/fixtures.h"
 
@@ -55,7 +56,11 @@ void TranscriptWriter::rewrite(const Conversation& conversation) {
 std::string TranscriptWriter::reset(const std::string& session_id, std::int64_t ms) {
   const std::string target = path(session_id) + ".reset." + file_stamp(ms);
   fs::rename(path(session_id), target);
-  live_.erase(session_id);
+  if (const auto found = live_.find(session_id); found != live_.end()) {
+    families_[found->second.session_key].push_back(session_id);
+    reset_ms_[found->second.session_key] = ms;
+    live_.erase(found);
+  }
   write_index();
   return target;
 }
@@ -69,22 +74,39 @@ std::string TranscriptWriter::remove(const std::string& session_id, std::int64_t
 }
 
 void TranscriptWriter::write_index() {
-  // One session per key, the newest: a key names its current session only.
-  json::object index;
-  std::map<std::string, std::int64_t> newest;
+  // One session per key, the newest: a key names its current session, and those before it as its
+  // family.
+  struct Current {
+    std::string session_id;
+    std::int64_t updated = 0;
+    const Conversation* talk = nullptr;
+  };
+  std::map<std::string, Current> keys;
+  for (const auto& [key, ms] : reset_ms_) {
+    keys[key] = {Ids(fnv1a(key + std::to_string(ms))).uuid(), ms, nullptr};
+  }
   for (const auto& [id, talk] : live_) {
     const std::int64_t at = talk.items.empty() ? talk.start_ms : talk.items.back().entry_ms;
-    if (newest.contains(talk.session_key) && newest[talk.session_key] > at) continue;
-    newest[talk.session_key] = at;
-    json::object entry{{"sessionId", id},
-                       {"updatedAt", at},
-                       {"sessionStartedAt", talk.start_ms},
-                       {"sessionFile", path(id)},
-                       {"modelProvider", "example"},
-                       {"model", "example-1"}};
-    if (!talk.chat_type.empty()) entry["chatType"] = talk.chat_type;
-    if (!talk.channel.empty()) entry["channel"] = talk.channel;
-    index[talk.session_key] = std::move(entry);
+    auto& current = keys[talk.session_key];
+    if (current.updated <= at) current = {id, at, &talk};
+  }
+  json::object index;
+  for (const auto& [key, current] : keys) {
+    json::object entry{{"sessionId", current.session_id},
+                       {"updatedAt", current.updated},
+                       {"sessionFile", path(current.session_id)}};
+    if (const auto* talk = current.talk) {
+      if (!talk->chat_type.empty()) entry["chatType"] = talk->chat_type;
+      if (!talk->channel.empty()) entry["channel"] = talk->channel;
+    }
+    if (const auto family = families_.find(key); family != families_.end()) {
+      json::array ids;
+      for (const auto& id : family->second) ids.emplace_back(id);
+      ids.emplace_back(current.session_id);
+      entry["usageFamilyKey"] = key;
+      entry["usageFamilySessionIds"] = std::move(ids);
+    }
+    index[key] = std::move(entry);
   }
   write_text(folder_ + "/sessions.json.tmp", to_text(index));
   fs::rename(folder_ + "/sessions.json.tmp", folder_ + "/sessions.json");

@@ -25,7 +25,9 @@ class TranscriptWriter {
   void append_raw(const std::string& session_id, std::string_view bytes);
   // The whole file anew (new inode), as truncation and rewriting do.
   void rewrite(const Conversation& conversation);
-  // /new, /reset: the file is renamed to .jsonl.reset.<time> (same inode). Returns the new path.
+  // /new, /reset: the file is renamed to .jsonl.reset.<time> (same inode); the key gets a new
+  // session at once, whose file comes with its first message; the index remembers the family.
+  // Returns the new path.
   std::string reset(const std::string& session_id, std::int64_t ms);
   // Deletion: renamed to .jsonl.deleted.<time>, entry gone from sessions.json. Returns the new
   // path.
@@ -42,6 +44,9 @@ class TranscriptWriter {
   std::string agent_folder_, folder_;
   Era era_;
   std::map<std::string, Conversation> live_;  // by session id
+  std::map<std::string, std::vector<std::string>>
+      families_;                                  // key → earlier sessions, oldest first
+  std::map<std::string, std::int64_t> reset_ms_;  // key → time of the newest reset
 };
 
 // The whole content of a transcript file.
