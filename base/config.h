@@ -1,7 +1,7 @@
 #pragma once
-// Configuration: one table of keys (config_keys) from which help, docs, completions and the checks are made.
-// Order of precedence: flag, environment, file, default. File: JSON with comments, default
-// $XDG_CONFIG_HOME/clawmark/config.json, else ~/.config/clawmark/config.json.
+// Configuration: one table of keys (config_keys) from which help, docs, completions and the checks
+// are made. Order of precedence: flag, environment, file, default. File: JSON with comments,
+// default $XDG_CONFIG_HOME/clawmark/config.json, else ~/.config/clawmark/config.json.
 
 #include <cstdint>
 #include <map>
@@ -15,21 +15,22 @@
 namespace clawmark {
 
 struct Config {
-  std::string db_path;            // CLAWMARK_DB_PATH, default <data dir>/clawmark.db
-  std::string socket;             // CLAWMARK_SOCKET, default <data dir>/clawmark.sock
-  std::string state_dir;          // CLAWMARK_STATE_DIR, else OPENCLAW_STATE_DIR, else ~/.openclaw
-  std::string source = "auto";    // CLAWMARK_SOURCE: auto|lcm|transcripts|agent-db
-  std::string transcripts_dir;    // CLAWMARK_TRANSCRIPTS_DIR
-  std::string lcm_db_path;        // CLAWMARK_LCM_DB_PATH
+  std::string db_path;             // CLAWMARK_DB_PATH, default <data dir>/clawmark.db
+  std::string socket;              // CLAWMARK_SOCKET, default <data dir>/clawmark.sock
+  std::string state_dir;           // CLAWMARK_STATE_DIR, else OPENCLAW_STATE_DIR, else ~/.openclaw
+  std::string source = "auto";     // CLAWMARK_SOURCE: auto|lcm|transcripts|agent-db
+  std::string transcripts_dir;     // CLAWMARK_TRANSCRIPTS_DIR
+  std::string lcm_db_path;         // CLAWMARK_LCM_DB_PATH
   std::string retention = "auto";  // CLAWMARK_RETENTION: auto|reference|verbatim
-  std::string timezone;           // CLAWMARK_TIMEZONE, IANA; default TZ or /etc/localtime, else UTC
+  std::string timezone;  // CLAWMARK_TIMEZONE, IANA; default TZ or /etc/localtime, else UTC
   std::vector<std::string> toolsets = {"clawmark"};  // CLAWMARK_TOOLSETS
   std::vector<std::string> ignore_sessions;          // globs over session keys: never read
-  std::vector<std::string> inject_sessions;          // globs: lanes that are closed by default but allowed here
+  std::vector<std::string>
+      inject_sessions;  // globs: lanes that are closed by default but allowed here
 
-  std::string embedding_url;      // CLAWMARK_EMBEDDING_URL; empty: built in
-  std::string embedding_model;    // CLAWMARK_EMBEDDING_MODEL
-  int embedding_dim = 0;          // CLAWMARK_EMBEDDING_DIM; 0: as probed (the original's default was 1024)
+  std::string embedding_url;    // CLAWMARK_EMBEDDING_URL; empty: built in
+  std::string embedding_model;  // CLAWMARK_EMBEDDING_MODEL
+  int embedding_dim = 0;  // CLAWMARK_EMBEDDING_DIM; 0: as probed (the original's default was 1024)
   std::string embedding_api_key;  // CLAWMARK_EMBEDDING_API_KEY, else CLAWMARK_API_KEY
   std::string extract_url;        // CLAWMARK_EXTRACT_URL; empty: built in
   std::string extract_model;      // CLAWMARK_EXTRACT_MODEL
@@ -49,26 +50,30 @@ struct Config {
   double recall_threshold = 0.35;     // calibrated score below which nothing is recalled
   int facts_chars = 6000;
   int block_chars = 12000;
-  std::string log_level = "notice";   // CLAWMARK_LOG_LEVEL: error|warning|notice|info|debug
+  std::string log_level = "notice";  // CLAWMARK_LOG_LEVEL: error|warning|notice|info|debug
 
-  // What is wrong with it. Empty: complete. Each entry names key, value and remedy; the service then stays up inert.
+  // What is wrong with it. Empty: complete. Each entry names key, value and remedy; the service
+  // then stays up inert.
   std::vector<std::string> problems;
-  std::map<std::string, std::string> origins;  // key → "flag", "environment", "file PATH", "default"
+  std::map<std::string, std::string>
+      origins;  // key → "flag", "environment", "file PATH", "default"
 };
 
 struct ConfigKey {
   std::string_view name;         // "recall_limit"
   std::string_view environment;  // "CLAWMARK_RECALL_LIMIT"; empty: none
-  std::string_view type;         // "string", "path", "int", "number", "bool", "enum a|b", "list", "url", "secret"
-  std::string_view fallback;     // as text, for the documentation
+  std::string_view
+      type;  // "string", "path", "int", "number", "bool", "enum a|b", "list", "url", "secret"
+  std::string_view fallback;  // as text, for the documentation
   std::string_view help;
 };
 std::span<const ConfigKey> config_keys();
 
 struct ConfigInputs {
-  std::string file;                                      // empty: the default place, may be missing
-  std::map<std::string, std::string> environment;        // as given; system_environment() for the real one
-  std::map<std::string, std::string> flags;              // key → text
+  std::string file;  // empty: the default place, may be missing
+  std::map<std::string, std::string>
+      environment;                           // as given; system_environment() for the real one
+  std::map<std::string, std::string> flags;  // key → text
 };
 std::map<std::string, std::string> system_environment();
 // Never fails: what is wrong is listed in `problems`, and the default stands in its place.
