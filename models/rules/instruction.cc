@@ -23,6 +23,7 @@ bool add_rule(const Context& context, Span what, std::string_view says, double c
   const Span object{what.first, last};
   if (last == what.first || last - what.first > 20) return false;
   if (is_deictic(words[last - 1].lower) || is_hedge(words[what.first].lower)) return false;
+  if (context.is(last - 1, {"as", "to", "with", "in", "for", "of", "the"})) return false;
   const std::string key = key_under("pref.", object_key(context, object));
   if (key.empty()) return false;
   context.add(key, std::string(says) + " " + std::string(context.text(object)), confidence);
@@ -47,18 +48,18 @@ bool find_standing(const Context& context) {
   const std::size_t all = context.words().size();
   const auto idle = [&] {  // "always nice to hear", "never mind", "never been there"
     return context.is(
-        1, {"full",       "calm",    "kind",    "open",        "nice",   "good",     "great",
-            "fun",        "mind",    "been",    "a",           "the",    "happy",    "here",
-            "heard",      "had",     "thought", "knew",        "wanted", "a",        "so",
-            "too",        "in",      "on",      "seen",        "know",   "did",      "looking",
-            "tried",      "gets",    "feels",   "love",        "like",   "wanted",   "give",
-            "be",         "down",    "glad",    "up",          "got",    "ready",    "make",
-            "makes",      "said",    "felt",    "wish",        "is",     "was",      "something",
-            "room",       "better",  "there",   "interesting", "cool",   "stop",     "stops",
-            "gonna",      "really",  "excited", "believe",     "trust",  "enough",   "met",
-            "made",       "going",   "doing",   "keeps",       "keep",   "wondered", "say",
-            "appreciate", "amazing", "have",    "has",         "late",   "forget",   "hurts",
-            "helps",      "remember"});
+        1, {"saw",    "came",     "went",      "full",       "calm",    "kind",    "open",
+            "nice",   "good",     "great",     "fun",        "mind",    "been",    "a",
+            "the",    "happy",    "here",      "heard",      "had",     "thought", "knew",
+            "wanted", "a",        "so",        "too",        "in",      "on",      "seen",
+            "know",   "did",      "looking",   "tried",      "gets",    "feels",   "love",
+            "like",   "wanted",   "give",      "be",         "down",    "glad",    "up",
+            "got",    "ready",    "make",      "makes",      "said",    "felt",    "wish",
+            "is",     "was",      "something", "room",       "better",  "there",   "interesting",
+            "cool",   "stop",     "stops",     "gonna",      "really",  "excited", "believe",
+            "trust",  "enough",   "met",       "made",       "going",   "doing",   "keeps",
+            "keep",   "wondered", "say",       "appreciate", "amazing", "have",    "has",
+            "late",   "forget",   "hurts",     "helps",      "remember"});
   };
   if (kAlways.match(context.words()))
     return !idle() && is_order(context, 1) && add_rule(context, {1, all}, "always", kPlain);

@@ -205,6 +205,8 @@ constexpr const char* kSilent[] = {
     "Remember that staying positive is very important",
     "They are my rock and always cheer me on",
     "Always full of amazing memories!",
+    "Never saw this coming",
+    "Always format dates as \"Month Day, Year\" in lists",
     "I love to",
     "I love escaping to that world",
     "I love stories that tackle important issues",
