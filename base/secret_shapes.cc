@@ -390,17 +390,23 @@ bool is_stand_in(std::string_view value) {
   const Traits traits = traits_of(value);
   if (value[0] == '$' && value.size() > 1 && (value[1] == '(' || value[1] == '{')) return true;
   if ((value[0] == '$' || value[0] == '%') && !traits.digit && !traits.lower) return true;
-  const auto open = value.find('(');
-  if (open != std::string_view::npos && open > 0 &&
-      std::all_of(value.begin(), value.begin() + static_cast<std::ptrdiff_t>(open),
-                  [](char c) { return is_alpha(c) || c == '_' || c == '.'; })) {
-    return true;  // a call
+  const auto open = value.find_first_of("([");
+  const auto path = value.substr(0, open == std::string_view::npos ? 0 : open);
+  const bool dotted = path.find('.') != std::string_view::npos;
+  if (!path.empty() && std::all_of(path.begin(), path.end(), [&](char c) {
+        return c == '.' || (is_word(c) && (dotted || !is_digit(c)));
+      })) {
+    return true;  // a call or a subscript
   }
   const std::string low = lower_ascii(value);
   for (const auto start : {"process.env", "os.environ", "env.", "your-", "your_", "my-secret"}) {
     if (low.starts_with(start)) return true;
   }
-  // user.password, config.api_key: code that names a value.
+  // hashed_password, user.password, config.api_key: code that names a value.
+  if (low.find('_') != std::string::npos && !traits.digit && !traits.symbol && !traits.upper &&
+      classify_name(value, {}) != Name::kNone) {
+    return true;
+  }
   return low.find('.') != std::string::npos && !traits.digit && !traits.symbol && !traits.upper &&
          value.find('-') == std::string_view::npos && value.back() != '.';
 }
