@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "projections/rebuild.h"
 #include "projections/search.h"
@@ -16,8 +16,10 @@
 namespace clawmark {
 namespace {
 
-constexpr std::int64_t kRowsMax = 3000;  // of the index, that one question may rank
-constexpr std::size_t kClockEvery = 64;  // rows between looks at the clock
+constexpr std::int64_t kRowsMax = 2000;      // of the index, that one question may rank
+constexpr std::int64_t kRankRowsMax = 8000;  // of common words that only add to the score
+constexpr std::size_t kWordsMax = 16;        // the rarest; a long prompt's further words say little
+constexpr std::size_t kClockEvery = 64;      // rows between looks at the clock
 
 struct IndexStats {
   std::int64_t rows = 0, tokens = 0, newest = 0;
@@ -47,8 +49,8 @@ class Search {
   Search(Database& db, int generation, int messages_generation, const LexicalQuery& query)
       : db_(db),
         tables_(db, "search", generation),
+        messages_(db, "message", messages_generation),
         generation_(generation),
-        messages_generation_(messages_generation),
         query_(query),
         deadline_(query) {}
 
@@ -123,13 +125,16 @@ class Search {
               [](const SearchTerm& a, const SearchTerm& b) { return a.rows < b.rows; });
     std::int64_t rows = 0;
     std::size_t chosen = 0;
-    while (chosen < plan.choose.size() && rows + plan.choose[chosen].rows <= kRowsMax) {
+    while (chosen < std::min(kWordsMax, plan.choose.size()) &&
+           rows + plan.choose[chosen].rows <= kRowsMax) {
       rows += plan.choose[chosen++].rows;
     }
     if (chosen == 0) return common_only(plan);
-    plan.rank.assign(
-        std::make_move_iterator(plan.choose.begin() + static_cast<std::ptrdiff_t>(chosen)),
-        std::make_move_iterator(plan.choose.end()));
+    for (std::size_t i = chosen; i < plan.choose.size(); ++i) {
+      rows += plan.choose[i].rows;
+      if (i >= kWordsMax || rows > kRankRowsMax) break;
+      plan.rank.push_back(std::move(plan.choose[i]));
+    }
     plan.choose.resize(chosen);
     return pass(plan);
   }
@@ -188,14 +193,16 @@ class Search {
       // True for every candidate; the further words only add to the score.
       std::vector<SearchTerm> any = plan.rank;
       any.insert(any.end(), chosen.begin(), chosen.end());
-      out = "(" + out + " AND ";
+      out.insert(0, 1, '(');
+      out += " AND ";
       join(out, any, " OR ");
       out += ')';
       weigh_all(plan.rank, true);
       weigh_all(chosen, false);
     }
     if (!plan.never.empty()) {
-      out = "(" + out + " NOT ";
+      out.insert(0, 1, '(');
+      out += " NOT ";
       join(out, plan.never, " OR ");
       out += ')';
       weigh_all(plan.never, false);
@@ -204,32 +211,23 @@ class Search {
   }
 
   std::string sql(std::size_t weights) const {
-    std::string rank = "clawmark_bm25(search_fts__g#, ?5";
-    for (std::size_t i = 0; i < weights; ++i) rank += ", ?" + std::to_string(i + 6);
-    return generation_sql("SELECT f.rowid, " + rank + ") FROM search_fts__g# f ", "search",
-                          generation_) +
-           generation_sql("CROSS JOIN messages__g# m ON m.seq = f.rowid >> 16 ", "message",
-                          messages_generation_) +
-           generation_sql(
-               "WHERE search_fts__g# MATCH ?1 AND f.rowid >= ?4 AND m.recallable = 1 AND m.agent = "
-               "?2 AND m.audience IN (SELECT value FROM json_each(?3)) AND NOT EXISTS(SELECT 1 "
-               "FROM "
-               "search_hidden__g# h WHERE h.message = m.seq) ORDER BY f.rowid DESC",
-               "search", generation_);
+    std::string rank = "clawmark_bm25(search_fts__g#, ?3";
+    for (std::size_t i = 0; i < weights; ++i) rank += ", ?" + std::to_string(i + 4);
+    return generation_sql("SELECT rowid, " + rank +
+                              ") FROM search_fts__g# WHERE search_fts__g# MATCH ?1 AND rowid >= ?2 "
+                              "ORDER BY rowid DESC",
+                          "search", generation_);
   }
 
   Status pass(const Plan& plan) {
     std::vector<double> weights;
     const std::string match = expression(plan, weights);
     CLAWMARK_ASSIGN(Statement * statement, db_.cached(sql(weights.size())));
-    json::array audiences;
-    for (const auto& audience : query_.audiences) audiences.emplace_back(audience);
-    const std::string audience_list = to_text(json::value(audiences));
     const double average = static_cast<double>(stats_.tokens) /
                            static_cast<double>(std::max<std::int64_t>(stats_.rows, 1));
-    statement->with(match, query_.agent, audience_list, plan.rowid_min, average);
+    statement->with(match, plan.rowid_min, average);
     for (std::size_t i = 0; i < weights.size(); ++i) {
-      statement->bind(static_cast<int>(i) + 6, weights[i]);
+      statement->bind(static_cast<int>(i) + 4, weights[i]);
     }
     auto stepped = collect(*statement);
     statement->reset();
@@ -240,8 +238,14 @@ class Search {
     for (std::size_t n = 1;; ++n) {
       CLAWMARK_ASSIGN(const bool row, statement.step());
       if (!row) return Ok{};
-      double& best = best_[message_of_rowid(statement.integer(0)).value];
-      best = std::max(best, statement.real(1));
+      // Chunks of a message are neighbours.
+      const Seq message = message_of_rowid(statement.integer(0));
+      const double score = statement.real(1);
+      if (ranked_.empty() || ranked_.back().message != message) {
+        ranked_.push_back({message, score});
+      } else {
+        ranked_.back().score = std::max(ranked_.back().score, score);
+      }
       if (n % kClockEvery == 0 && deadline_.passed()) {
         cut_ = true;
         return Ok{};
@@ -249,27 +253,51 @@ class Search {
     }
   }
 
-  LexicalAnswer answer() const {
+  // Best first; walls and hidden messages are looked at until there are enough that pass, so that
+  // what may not be shown takes nobody's place.
+  Result<LexicalAnswer> answer() {
     LexicalAnswer out;
-    out.cut = cut_;
-    out.hits.reserve(best_.size());
-    for (const auto& [message, score] : best_) out.hits.push_back({{message}, score});
-    const auto before = [](const LexicalHit& a, const LexicalHit& b) {
-      return a.score != b.score ? a.score > b.score : a.message > b.message;
+    const auto worse = [](const LexicalHit& a, const LexicalHit& b) {
+      return a.score != b.score ? a.score < b.score : a.message < b.message;
     };
-    const auto keep = static_cast<std::ptrdiff_t>(std::min(query_.limit, out.hits.size()));
-    std::partial_sort(out.hits.begin(), out.hits.begin() + keep, out.hits.end(), before);
-    out.hits.resize(static_cast<std::size_t>(keep));
+    std::make_heap(ranked_.begin(), ranked_.end(), worse);
+    std::unordered_set<std::int64_t> seen;
+    while (!ranked_.empty() && out.hits.size() < query_.limit) {
+      std::pop_heap(ranked_.begin(), ranked_.end(), worse);
+      const LexicalHit hit = ranked_.back();
+      ranked_.pop_back();
+      if (!seen.insert(hit.message.value).second) continue;
+      CLAWMARK_ASSIGN(const bool open, may_be_shown(hit.message));
+      if (open) out.hits.push_back(hit);
+    }
+    out.cut = cut_;
     return out;
+  }
+
+  Result<bool> may_be_shown(Seq message) {
+    bool open = false;
+    CLAWMARK_TRY(messages_.each(
+        "SELECT audience FROM messages__g# WHERE seq = ?1 AND recallable = 1 AND agent = ?2",
+        [&](Statement& row) {
+          open = std::find(query_.audiences.begin(), query_.audiences.end(), row.text(0)) !=
+                 query_.audiences.end();
+        },
+        message.value, query_.agent));
+    if (!open) return false;
+    CLAWMARK_ASSIGN(
+        const auto hidden,
+        tables_.query_int("SELECT 1 FROM search_hidden__g# WHERE message = ?1", message.value));
+    return !hidden;
   }
 
   Database& db_;
   Tables tables_;
-  int generation_, messages_generation_;
+  Tables messages_;
+  int generation_;
   const LexicalQuery& query_;
   Deadline deadline_;
   IndexStats stats_;
-  std::unordered_map<std::int64_t, double> best_;
+  std::vector<LexicalHit> ranked_;
   bool cut_ = false;
 };
 

@@ -223,8 +223,8 @@ TEST(Search, long_replies_do_not_swamp_short_ones) {
 
 TEST(Search, common_words_alone_find_the_rows_that_hold_them_all) {
   World w;
-  const Seq old = w.say({.text = "red green together"});
-  for (int i = 0; i < 3200; ++i) w.say({.text = i % 2 == 0 ? "red thing" : "green thing"});
+  const Seq old = w.say({.text = "red green thing together"});
+  for (int i = 0; i < 4200; ++i) w.say({.text = i % 2 == 0 ? "red thing" : "green thing"});
   w.say({.text = "something else"});
   w.fold(1000);
   const auto answer = w.search("thing red green", 3);
