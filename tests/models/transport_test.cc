@@ -334,8 +334,8 @@ TEST(Transport, may_be_destroyed_while_a_send_is_pending) {
 
 // A certificate with its key; without an issuer it signs itself and is a CA.
 struct Certificate {
-  EVP_PKEY* key = nullptr;
-  X509* x509 = nullptr;
+  std::shared_ptr<EVP_PKEY> key;
+  std::shared_ptr<X509> x509;
 };
 
 void add_extension(X509* certificate, X509* issuer, int id, const std::string& value) {
@@ -350,23 +350,24 @@ void add_extension(X509* certificate, X509* issuer, int id, const std::string& v
 Certificate make_certificate(const std::string& name, const std::string& alternatives,
                              const Certificate* issuer) {
   Certificate made;
-  made.key = EVP_EC_gen("P-256");
-  made.x509 = X509_new();
-  X509_set_version(made.x509, 2);
-  ASN1_INTEGER_set(X509_get_serialNumber(made.x509), issuer == nullptr ? 1 : 2);
-  X509_gmtime_adj(X509_getm_notBefore(made.x509), -3600);
-  X509_gmtime_adj(X509_getm_notAfter(made.x509), 3600);
-  X509_set_pubkey(made.x509, made.key);
-  X509_NAME* subject = X509_get_subject_name(made.x509);
+  made.key.reset(EVP_EC_gen("P-256"), EVP_PKEY_free);
+  made.x509.reset(X509_new(), X509_free);
+  X509* const x509 = made.x509.get();
+  X509_set_version(x509, 2);
+  ASN1_INTEGER_set(X509_get_serialNumber(x509), issuer == nullptr ? 1 : 2);
+  X509_gmtime_adj(X509_getm_notBefore(x509), -3600);
+  X509_gmtime_adj(X509_getm_notAfter(x509), 3600);
+  X509_set_pubkey(x509, made.key.get());
+  X509_NAME* subject = X509_get_subject_name(x509);
   X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC,
                              reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
   const Certificate& signer = issuer == nullptr ? made : *issuer;
-  X509_set_issuer_name(made.x509, X509_get_subject_name(signer.x509));
-  add_extension(made.x509, signer.x509, NID_basic_constraints,
+  X509_set_issuer_name(x509, X509_get_subject_name(signer.x509.get()));
+  add_extension(x509, signer.x509.get(), NID_basic_constraints,
                 issuer == nullptr ? "critical,CA:TRUE" : "CA:FALSE");
   if (!alternatives.empty())
-    add_extension(made.x509, signer.x509, NID_subject_alt_name, alternatives);
-  X509_sign(made.x509, signer.key, EVP_sha256());
+    add_extension(x509, signer.x509.get(), NID_subject_alt_name, alternatives);
+  X509_sign(x509, signer.key.get(), EVP_sha256());
   return made;
 }
 
@@ -381,7 +382,7 @@ class TransportTls : public testing::Test {
   }
   std::string write_pem(const Certificate& certificate, const std::string& name) {
     BIO* bio = BIO_new(BIO_s_mem());
-    PEM_write_bio_X509(bio, certificate.x509);
+    PEM_write_bio_X509(bio, certificate.x509.get());
     char* bytes = nullptr;
     const long size = BIO_get_mem_data(bio, &bytes);
     const std::string path = join_path(folder_, name);
@@ -392,9 +393,10 @@ class TransportTls : public testing::Test {
   }
   SSL_CTX* context_for(const std::string& alternatives) {
     const Certificate leaf = make_certificate("leaf", alternatives, &ca_);
-    SSL_CTX* context = SSL_CTX_new(TLS_server_method());
-    SSL_CTX_use_certificate(context, leaf.x509);
-    SSL_CTX_use_PrivateKey(context, leaf.key);
+    contexts_.emplace_back(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+    SSL_CTX* const context = contexts_.back().get();
+    SSL_CTX_use_certificate(context, leaf.x509.get());
+    SSL_CTX_use_PrivateKey(context, leaf.key.get());
     return context;
   }
   static void serve(Peer& peer) {
@@ -402,6 +404,7 @@ class TransportTls : public testing::Test {
     peer.write(answer("{\"tls\":true}"));
   }
   Certificate ca_;
+  std::vector<std::shared_ptr<SSL_CTX>> contexts_;
   std::string folder_, ca_file_, other_file_;
 };
 
