@@ -25,7 +25,7 @@ std::string comments_only(std::string_view source);
 std::vector<Finding> check_includes(const std::string& path, std::string_view source);
 // Clock reads outside base/clock, randomness outside its places, sleeping.
 std::vector<Finding> check_time_and_chance(const std::string& path, std::string_view source);
-// "SELECT *" (but in tests), std::regex, notes to self, SQL outside the rooms that own tables.
+// "SELECT *" and std::regex (but in tests), notes to self, SQL outside the rooms that own tables.
 std::vector<Finding> check_words(const std::string& path, std::string_view source);
 // Lines over 100 columns (code points) but within a literal, files over 450 lines (tests: 500).
 std::vector<Finding> check_size(const std::string& path, std::string_view source);
