@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/limits.h"
+#include "base/utf8.h"
 
 namespace clawmark {
 namespace {
@@ -156,7 +157,7 @@ Result<Appended> EventLog::append(Transaction& txn, std::span<const NewEvent> ev
   std::vector<std::string> payloads;
   payloads.reserve(events.size());
   for (const auto& event : events) {
-    payloads.push_back(to_text(event.payload));
+    payloads.push_back(to_valid_utf8(to_text(event.payload)));
     CLAWMARK_TRY(check_event(event, payloads.back()));
   }
   Database& db = txn.db();

@@ -37,7 +37,8 @@ class EventLog {
   // `origin` names this node (from table meta). The clock stamps recorded_ms.
   EventLog(const Clock& clock, std::string origin);
 
-  // Appends in order within the caller's transaction. Error: invalid for a payload over
+  // Appends in order within the caller's transaction. Ill-formed UTF-8 in a payload becomes U+FFFD,
+  // as what was appended must be readable. Error: invalid for a payload over
   // kPayloadBytesMax, a batch over kEventBatchMax or an empty type, key or agent; then nothing of
   // the batch is written.
   Result<Appended> append(Transaction& txn, std::span<const NewEvent> events);

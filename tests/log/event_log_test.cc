@@ -284,5 +284,19 @@ TEST_F(EventLogTest, the_chain_is_as_documented) {
   }
 }
 
+TEST_F(EventLogTest, ill_formed_text_in_a_payload_stays_readable) {
+  NewEvent event;
+  event.type = "test.ill_formed";
+  event.scope.agent = "main";
+  event.dedupe_key = "ill-formed";
+  event.payload["note"] = "half \xF0\x9F an emoji";
+  auto txn = must(Transaction::begin(store_.db()));
+  must(store_.log().append(txn, event));
+  must(txn.commit());
+  const auto read = must(EventLog::get(store_.db(), must(EventLog::head(store_.db()))));
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(get_string(read->payload, "note"), "half \xEF\xBF\xBD an emoji");
+}
+
 }  // namespace
 }  // namespace clawmark
