@@ -10,6 +10,7 @@
 #include "projections/facts.h"
 #include "projections/messages.h"
 #include "projections/rarity.h"
+#include "projections/read_snapshot.h"
 #include "projections/search.h"
 #include "serve/quote.h"
 #include "sources/text_cleaner.h"
@@ -17,7 +18,7 @@
 namespace clawmark {
 namespace {
 
-constexpr std::size_t kLexicalHits = 60, kVectorHits = 60;
+constexpr std::size_t kLexicalHits = 60, kVectorHits = 40;
 constexpr std::int64_t kLexicalMs = 50;  // of the lexical leg alone
 constexpr std::int64_t kEmbedMs = 60;    // of the query's embedding alone
 constexpr double kAlike = 0.8;           // token Jaccard of near-copies
@@ -108,17 +109,23 @@ RecallAnswer Retrieval::recall(Database& db, const Sight& sight, const RecallQue
   if (query.limit == 0 || sight.audiences.empty()) return answer;
   Pool pool{query, answer, QueryTerms(answer.query), {}, true, 0, {}, {}, {}, {}, {}, {}};
   if (pool.terms.empty()) return answer;
-  lexical_leg(db, sight, pool);
-  vector_leg(sight, pool);
-  if (const Status read = read_rows(db, sight, pool); !read.ok()) {
-    log_warning("recall", describe(read.error()));
-    pool.degrade("messages");
-    return answer;
-  }
+  if (!find_candidates(db, sight, pool)) return answer;
   rank(pool);
   read_texts(pool);
   choose(pool);
   return answer;
+}
+
+bool Retrieval::find_candidates(Database& db, const Sight& sight, Pool& pool) {
+  vector_leg(sight, pool);  // may wait for an endpoint: before the snapshot
+  const ReadSnapshot snapshot(db);
+  lexical_leg(db, sight, pool);
+  look_up_nearness(pool);
+  const Status read = read_rows(db, sight, pool);
+  if (read.ok()) return true;
+  log_warning("recall", describe(read.error()));
+  pool.degrade("messages");
+  return false;
 }
 
 void Retrieval::lexical_leg(Database& db, const Sight& sight, Pool& pool) {
@@ -171,6 +178,12 @@ void Retrieval::vector_leg(const Sight& sight, Pool& pool) {
   // counts.
   const auto background = index->background(query);
   pool.unrelated = background.rows >= 50 ? background.mean + 3 * background.deviation : 0;
+}
+
+// How near the lexical hits are that the vector leg has not named.
+void Retrieval::look_up_nearness(Pool& pool) {
+  const auto index = pool.vector.empty() ? nullptr : index_->index();
+  if (!index) return;
   std::vector<Seq> others;
   for (const auto& [message, score] : pool.lexical) others.push_back(message);
   const auto cosines = index->cosines(pool.vector, others);

@@ -69,8 +69,10 @@ class Retrieval {
 
  private:
   struct Pool;
+  bool find_candidates(Database& db, const Sight& sight, Pool& pool);
   void lexical_leg(Database& db, const Sight& sight, Pool& pool);
   void vector_leg(const Sight& sight, Pool& pool);
+  void look_up_nearness(Pool& pool);
   Status read_rows(Database& db, const Sight& sight, Pool& pool);
   void rank(Pool& pool);
   void read_texts(Pool& pool);
