@@ -5,20 +5,23 @@
 namespace clawmark {
 namespace {
 
+// CROSS JOIN: in this order, along the keys. Left to itself the planner sorts all vectors for each
+// batch.
 constexpr char kRead[] =
     "SELECT c.message, m.agent, m.audience, v.scale, v.vector FROM chunks c"
-    " JOIN vectors v ON v.model = ?1 AND v.hash = c.hash"
-    " JOIN messages m ON m.seq = c.message"
+    " CROSS JOIN messages m ON m.seq = c.message"
+    " CROSS JOIN vectors v ON v.model = ?1 AND v.hash = c.hash"
     " WHERE c.message > ?2 AND m.recallable = 1 ORDER BY c.message, c.ordinal";
 constexpr char kReadOne[] =
     "SELECT c.message, m.agent, m.audience, v.scale, v.vector FROM chunks c"
-    " JOIN vectors v ON v.model = ?1 AND v.hash = c.hash"
-    " JOIN messages m ON m.seq = c.message"
+    " CROSS JOIN messages m ON m.seq = c.message"
+    " CROSS JOIN vectors v ON v.model = ?1 AND v.hash = c.hash"
     " WHERE c.message = ?2 AND m.recallable = 1 ORDER BY c.ordinal";
 constexpr char kMessages[] =
     "SELECT DISTINCT c.message FROM chunks c"
-    " JOIN vectors v ON v.model = ?1 AND v.hash = c.hash"
-    " JOIN messages m ON m.seq = c.message WHERE m.recallable = 1 ORDER BY c.message";
+    " CROSS JOIN messages m ON m.seq = c.message"
+    " CROSS JOIN vectors v ON v.model = ?1 AND v.hash = c.hash WHERE m.recallable = 1 ORDER BY "
+    "c.message";
 
 StoredVector row_of(const Statement& query) {
   StoredVector out;
