@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -23,5 +24,10 @@ struct ConfigField {
 };
 
 std::span<const ConfigField> config_fields();
+
+// scheme://user:password@host → scheme://host
+std::string without_credentials(std::string_view url);
+// The shortest text that reads back as this number.
+std::string number_text(double value);
 
 }  // namespace clawmark
