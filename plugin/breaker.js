@@ -1,5 +1,8 @@
 // Circuit breaker: after a few failures in a row no turn pays for a dead daemon any more, except
 // one trial each time the back-off has passed.
+//
+//   closed ──three failures in a row──► open ──back-off──► half-open ──a trial succeeds──► closed
+//                                         ▲────────a trial fails──────┘
 
 export const FAILURES_TO_OPEN = 3;
 export const BACK_OFF_MIN_MS = 1000;
@@ -36,12 +39,17 @@ export class Breaker {
     this.#trialRunning = false;
   }
 
-  fail() {
+  /**
+   * @param {number} backOffMaxMs less for failures that cost nothing to meet again. Failures of
+   *   calls that were made although the circuit is open change nothing.
+   */
+  fail(backOffMaxMs = BACK_OFF_MAX_MS) {
+    if (this.#backOffMs > 0 && !this.#trialRunning) return;
     this.#failures += 1;
     this.#trialRunning = false;
     if (this.#failures < FAILURES_TO_OPEN) return;
     const doubled = Math.max(BACK_OFF_MIN_MS, this.#backOffMs * 2);
-    this.#backOffMs = Math.min(BACK_OFF_MAX_MS, doubled);
+    this.#backOffMs = Math.min(backOffMaxMs, doubled);
     this.#openUntil = this.now() + this.#backOffMs * (0.8 + 0.4 * this.random());
   }
 

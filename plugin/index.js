@@ -18,14 +18,17 @@ export default {
   register,
 };
 
-/** Synchronous, as the host requires; it runs many times and opens nothing. */
+/**
+ * Synchronous, as the host requires; it runs many times and opens nothing. Each change of the
+ * plugin's entry registers anew with the new `api.config`, while the host's idea of its current
+ * configuration still lags behind.
+ */
 function register(api) {
   const config = resolveConfig(api.pluginConfig);
   const link = sharedLink(config.socketPath, api.logger);
   const hostVersion = api.runtime?.version;
   const placement = new Placement({ config, hostVersion, logger: api.logger });
   const wanted = placement.probing ? ["before_prompt_build", "llm_input"] : ["before_prompt_build"];
-  const hostConfig = () => api.runtime?.config?.current?.() ?? api.config;
 
   api.on("before_prompt_build", makeInjectHook({ link, config, placement, logger: api.logger }),
     { timeoutMs: hostTimeoutMs(config) });
@@ -40,7 +43,7 @@ function register(api) {
     api.registerMemoryCorpusSupplement?.(makeCorpusSupplement({ link, config }));
   }
   api.registerCommand?.(makeCommand({
-    link, config, health: () => warnings(hostConfig(), wanted),
+    link, config, health: () => warnings(api.config, wanted),
   }));
   api.registerService?.(makeService(api, {
     link,
@@ -48,7 +51,7 @@ function register(api) {
       plugin_version: VERSION,
       host_version: hostVersion ?? "unknown",
       placement: { facts: placement.facts, recall: placement.recall },
-      blocked_hooks: blockedHooks(hostConfig(), wanted),
+      blocked_hooks: blockedHooks(api.config, wanted),
     }),
   }));
   if (api.registrationMode === undefined || api.registrationMode === "full") {

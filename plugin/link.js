@@ -9,6 +9,9 @@ const REMEDY = Object.freeze({
   timeout: "it is overloaded or stopped; see: clawmark doctor",
   protocol: "nothing is injected until both have the same protocol",
 });
+/** Failures that are met in no time: asking often is free, and memory is back soon. */
+const CHEAP = new Set(["absent", "refused", "denied"]);
+const CHEAP_BACK_OFF_MS = 2000;
 /** Outages that begin within this time of the last warning are counted, not told. */
 const QUIET_MS = 5 * 60_000;
 
@@ -62,7 +65,7 @@ export class Link {
       this.breaker.succeed();
       this.#recovered();
     } else {
-      this.breaker.fail();
+      this.breaker.fail(CHEAP.has(answer.kind) ? CHEAP_BACK_OFF_MS : undefined);
       this.#failed(answer);
     }
     return answer;

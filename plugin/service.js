@@ -15,6 +15,8 @@ export function makeService(api, { link, hello }) {
   let stop = () => {};
   return {
     id: "clawmark-service",
+    // A permission given to the running host is news for the daemon: start again, greet again.
+    reload: { configPrefixes: ["plugins.entries.clawmark"] },
     start() {
       stop();
       const notifier = new Notifier({ link });

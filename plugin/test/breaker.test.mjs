@@ -62,6 +62,19 @@ test("failed trials double the back-off up to its limit, an abandoned one does n
   }
 });
 
+test("failures past an open circuit change nothing, cheap ones have a short back-off", () => {
+  const { clock, breaker, failOpen } = arrange();
+  failOpen();
+  for (let n = 0; n < 10; n += 1) breaker.fail();
+  clock.at += BACK_OFF_MIN_MS;
+  for (let n = 0; n < 6; n += 1) {
+    assert.equal(breaker.admit(), true);
+    breaker.fail(2000);
+    clock.at += 2000;
+  }
+  assert.equal(breaker.state, "half-open");
+});
+
 test("back-off is spread, so that many gateways do not return at one instant", () => {
   const at = (random) => {
     const breaker = new Breaker({ now: () => 0, random: () => random });

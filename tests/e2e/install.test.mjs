@@ -32,7 +32,7 @@ describe("a packed plugin without allowConversationAccess", () => {
   let world;
   after(() => world?.destroy());
   before(async () => {
-    world = await World.create({ plugin: null, paths: [] });
+    world = await World.create({ plugin: null, paths: [], telegram: { owner: 101 } });
     const packed = await run("npm", ["pack", "--silent", "--pack-destination", world.folder,
       PLUGIN_DIR], { env: world.env, cwd: world.folder });
     assert.equal(packed.code, 0, packed.text);
@@ -77,7 +77,7 @@ describe("a packed plugin without allowConversationAccess", () => {
       assert.match(world.gateway.text(), /clawmark: nothing is injected into prompts/);
       const status = await world.ask("/v1/status");
       assert.match(JSON.stringify(status.value), /before_prompt_build/);
-      const { answer } = await world.turn("/clawmark status", { session: SESSION });
+      const { answer } = await world.say("/clawmark status", { from: 101 });
       assert.match(answer, /config set .*allowConversationAccess true/);
     });
 

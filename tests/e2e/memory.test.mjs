@@ -158,6 +158,9 @@ describe("C112 prompt cache", () => {
   test("ten turns with equal facts are as stable as without the plugin; a new fact changes the "
     + "end of the system prompt once", async () => {
     const session = "agent:main:dashboard:cache";
+    for (const key of ["user.bike", "user.town", "user.zeal"]) {
+      await tool("clawmark_set", { key, value: "known from the start" });
+    }
     const ten = await converse(session, QUESTIONS.slice(0, 10));
     const bare = await converse(BARE, QUESTIONS.slice(0, 10));
     assert.ok(ten.every(([first]) => systemOf(first).includes(GUARD)), "with memory");

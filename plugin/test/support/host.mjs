@@ -114,7 +114,6 @@ export class Host {
         error: write("error") },
       runtime: {
         version,
-        config: { current: () => config },
         events: {
           onSessionTranscriptUpdate: (listener) => {
             this.listeners.add(listener);
