@@ -33,7 +33,7 @@ export const SETTINGS = Object.freeze({
   },
   recallPlacement: {
     type: "string", enum: RECALL_PLACES, default: "appendContext",
-    description: "Where recalled excerpts go: before or after the text of the newest message. "
+    description: "Where recalled excerpts go: before or (if unset) after the newest message. "
       + "Setting it also vouches for a host version on which Clawmark has not been tested.",
   },
   allowSessions: {
@@ -52,9 +52,14 @@ export const SETTINGS = Object.freeze({
   },
 });
 
-/** The manifest's JSON Schema. */
+/**
+ * The manifest's JSON Schema. The host fills in the defaults that it finds there; recallPlacement
+ * has none, so that it can be told whether the operator has set it.
+ */
 export function configSchema() {
-  return { type: "object", additionalProperties: false, properties: SETTINGS };
+  const { default: _, ...recallPlacement } = SETTINGS.recallPlacement;
+  return { type: "object", additionalProperties: false,
+    properties: { ...SETTINGS, recallPlacement } };
 }
 
 /**

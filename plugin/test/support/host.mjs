@@ -2,6 +2,8 @@
 // It runs turns through the registered hooks with the host's own time limit and builds the request
 // that a model would get.
 
+import { configSchema } from "../../config.js";
+
 const HOST_LIMIT_MS = 15_000;
 
 /** Where a host version puts the fields of a hook result. */
@@ -11,10 +13,17 @@ export const HOSTS = Object.freeze({
   unknown: { prependContext: "nowhere", appendContext: "nowhere" },
 });
 
+/** The host hands a plugin its schema's defaults as if they had been configured. */
+function schemaDefaults() {
+  return Object.fromEntries(Object.entries(configSchema().properties)
+    .filter(([, rule]) => rule.default !== undefined)
+    .map(([name, rule]) => [name, rule.default]));
+}
+
 export class Host {
   /** The deadline is long, for busy machines; a test of the deadline sets its own, or undefined. */
   constructor({ version = "2026.9.6", kind = "user", pluginConfig, hooks, limitMs } = {}) {
-    const settings = { timeoutMs: 1500, ...pluginConfig };
+    const settings = { ...schemaDefaults(), timeoutMs: 1500, ...pluginConfig };
     this.log = [];
     this.handlers = new Map();
     this.tools = new Map();
