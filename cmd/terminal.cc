@@ -56,10 +56,14 @@ std::string format_age(std::int64_t ms) {
 }
 
 std::string format_count(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  const std::size_t first = number < 0 ? 1 : 0;
-  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, ",");
-  return digits;
+  const std::string digits = std::to_string(number);
+  std::string out;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const std::size_t left = digits.size() - i;
+    if (!out.empty() && out != "-" && left % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
 }
 
 void ProgressBar::show(std::string_view label, std::int64_t done, std::int64_t total) {

@@ -396,7 +396,8 @@ void Retrieval::choose(Pool& pool) {
     item.session_key = best.row.session_key;
     item.score = best.calibrated;
     for (const Candidate* c : fit) shown_tokens.push_back(c->tokens);
-    if (fit.size() > 1 && count_code_points(best.text) > kExcerptMax / 2) fit.erase(fit.begin() + 1, fit.end());
+    if (fit.size() > 1 && count_code_points(best.text) > kExcerptMax / 2)
+      fit.erase(fit.begin() + 1, fit.end());
     std::sort(fit.begin(), fit.end(), [](const Candidate* a, const Candidate* b) {
       return a->row.occurred != b->row.occurred ? a->row.occurred < b->row.occurred
                                                 : a->row.seq < b->row.seq;
