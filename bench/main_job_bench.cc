@@ -24,6 +24,8 @@
 #include "tests/support/store_builder.h"
 #include "workers/driver.h"
 #include "workers/ingest.h"
+#include "workers/loop.h"
+#include "workers/poll_machine.h"
 
 namespace clawmark {
 namespace {
@@ -143,21 +145,15 @@ double ingest_only(const SourceOptions& sources, const std::string& db_path, std
   BodyStore bodies(Retention::kReference, nullptr);
   IngestOptions ingest;
   ingest.discover = [&] { return discover_sources(sources, clock); };
-  IngestPort port(store, bodies, std::move(ingest));
+  auto port = std::make_unique<IngestPort>(store, bodies, std::move(ingest));
+  const IngestPort& counted = *port;
+  WorkerLoop loop(std::make_unique<PollMachine>(1, 0), std::move(port), clock);
+  WorkerLoop* const loops[] = {&loop};
   const Stopwatch watch;
-  std::int64_t last = -1;
-  for (;;) {
-    Load load;
-    load.items_max = 500;
-    const auto batch = must(port.load(load, clock.now()));
-    Commit commit;
-    commit.last = true;
-    must(port.commit(commit, clock.now()));
-    if (port.streams_left() == 0 && batch->passed == 0 && port.messages_ingested() == last) break;
-    last = port.messages_ingested();
-  }
-  if (static_cast<std::size_t>(last) != expected) {
-    std::fprintf(stderr, "bench: ingested %lld of %zu messages\n", static_cast<long long>(last),
+  must(run_until_idle(loops, clock, OnceOptions{}));
+  const std::int64_t messages = counted.messages_ingested();
+  if (static_cast<std::size_t>(messages) != expected) {
+    std::fprintf(stderr, "bench: ingested %lld of %zu messages\n", static_cast<long long>(messages),
                  expected);
   }
   return watch.seconds();
