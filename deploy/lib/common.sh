@@ -2,6 +2,9 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
+# One compiler cache for every checkout and build folder.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-/} CCACHE_NOHASHDIR=1
+
 say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 
@@ -50,6 +53,12 @@ quietly() {
   fi
 }
 
+# alone COMMAND...: not while another run builds in this tree.
+alone() {
+  mkdir -p "$root/build"
+  flock "$root/build/.lock" "$@"
+}
+
 # build_release TARGET...: into build/release, binaries in build/release/bin.
 build_release() {
   local options=()
@@ -57,6 +66,6 @@ build_release() {
     options=(-DCLAWMARK_TESTS=OFF -DCLAWMARK_BENCH=OFF)
     say "building into build/release (the first time this takes some minutes)"
   fi
-  (cd "$root" && quietly configure cmake --preset release "${options[@]}")
-  (cd "$root" && quietly build cmake --build build/release --target "$@")
+  (cd "$root" && quietly configure alone cmake --preset release "${options[@]}")
+  (cd "$root" && quietly build alone cmake --build build/release --target "$@")
 }
