@@ -34,11 +34,16 @@ std::string_view bytes_of(const Hash256& hash) {
 // (8).
 constexpr std::size_t kTimeAt = 16, kOriginAt = 24, kKeyAt = 25, kExactAt = 33, kContentBytes = 41;
 
-std::string content_head(std::string_view role, const Hash256& hash, std::int64_t ms) {
+// What a content key says before its time.
+std::string content_stem(std::string_view role, const Hash256& hash) {
   std::string input(role);
   input.push_back('\x1f');
   input.append(bytes_of(hash));
-  std::string out(bytes_of(sha256(input)).substr(0, kTimeAt));
+  return std::string(bytes_of(sha256(input)).substr(0, kTimeAt));
+}
+
+std::string content_head(std::string_view stem, std::int64_t ms) {
+  std::string out(stem);
   append_be64(out, static_cast<std::uint64_t>(ms) ^ (1ULL << 63));  // order of signed times
   return out;
 }
@@ -159,7 +164,7 @@ Result<std::optional<Seq>> Identity::recognise(const Met& met) {
   if (met.coarse()) return coarse_by_content(met);
   CLAWMARK_ASSIGN(found, by_exact_content(met));
   if (found) return found;
-  CLAWMARK_ASSIGN(const bool coarse, any_coarse(met.agent));
+  CLAWMARK_ASSIGN(const bool coarse, any_coarse());
   if (coarse) return precise_by_coarse(met);
   return std::optional<Seq>{};
 }
@@ -208,6 +213,8 @@ Result<std::optional<Seq>> Identity::by_short_id(const Met& met) {
 }
 
 Result<std::optional<Seq>> Identity::by_alias(const Met& met) {
+  CLAWMARK_ASSIGN(const bool sighted, any_sighted(met.agent));
+  if (!sighted) return std::optional<Seq>{};
   const std::string prefix = "sight:" + met.agent + ":" + met.entry->entry_id + ":";
   CLAWMARK_ASSIGN(const auto message,
                   db_.query_int("SELECT payload ->> '$.message' FROM events WHERE dedupe_key >= ?"
@@ -224,11 +231,21 @@ Result<std::optional<Seq>> Identity::by_alias(const Met& met) {
   return std::optional<Seq>{Seq{*message}};
 }
 
+// Asked for one text several times in a row.
+const std::string& Identity::stem_of(std::string_view role, const Hash256& hash) {
+  if (stem_.empty() || stem_role_ != role || stem_hash_ != hash) {
+    stem_ = content_stem(role, hash);
+    stem_role_ = role;
+    stem_hash_ = hash;
+  }
+  return stem_;
+}
+
 Result<std::vector<Identity::Candidate>> Identity::candidates(const Met& met, const Hash256& hash,
                                                               std::int64_t from_ms,
                                                               std::int64_t to_ms) {
-  const std::string from = content_head(met.role, hash, from_ms);
-  const std::string to = content_head(met.role, hash, to_ms);
+  const std::string& stem = stem_of(met.role, hash);
+  const std::string from = content_head(stem, from_ms), to = content_head(stem, to_ms);
   CLAWMARK_ASSIGN(auto* query,
                   db_.cached("SELECT content, message, session_id FROM message_contents"
                              " WHERE agent = ? AND content >= ? AND content < ?"
@@ -335,12 +352,23 @@ Result<bool> Identity::has_place(Seq message, const Met& met) {
   return row.has_value();
 }
 
-Result<bool> Identity::any_coarse(std::string_view) {
-  if (any_coarse_.value_or(false)) return true;
+Result<bool> Identity::any_coarse() {
+  if (any_coarse_) return *any_coarse_;
   CLAWMARK_ASSIGN(const auto row,
                   db_.query_int("SELECT 1 FROM source_positions WHERE carrier = 'lcm' LIMIT 1"));
   any_coarse_ = row.has_value();
   return *any_coarse_;
+}
+
+Result<bool> Identity::any_sighted(const std::string& agent) {
+  if (sighted_agent_ == agent && any_sighted_) return *any_sighted_;
+  const std::string prefix = "sight:" + agent + ":";
+  CLAWMARK_ASSIGN(const auto row, db_.query_int("SELECT 1 FROM events WHERE dedupe_key >= ?"
+                                                " AND dedupe_key < ? LIMIT 1",
+                                                prefix, prefix_end(prefix)));
+  sighted_agent_ = agent;
+  any_sighted_ = row.has_value();
+  return *any_sighted_;
 }
 
 Result<std::optional<Seq>> Identity::find_id(std::string_view agent, std::string_view entry_id,
@@ -369,7 +397,7 @@ Result<std::optional<Seq>> Identity::find_id(std::string_view agent, std::string
 }
 
 Status Identity::remember(const Met& met, Seq message) {
-  std::string content = content_head(met.role, met.entry->hash, met.said.value);
+  std::string content = content_head(stem_of(met.role, met.entry->hash), met.said.value);
   content.push_back(!met.coarse() ? 'p' : met.entry->entry_id.empty() ? 'u' : 'c');
   append_be64(content, key_hash(met.session_key));
   append_be64(content, exact_hash(*met.entry));
@@ -382,8 +410,9 @@ Status Identity::remember(const Met& met, Seq message) {
 Status Identity::claim(const Met& met, Seq message) {
   CLAWMARK_ASSIGN(const auto other, known(message));
   if (!other) return Ok{};
-  const std::string from = content_head(other->role, other->hash, other->occurred.value);
-  const std::string to = content_head(other->role, other->hash, other->occurred.value + 1);
+  const std::string& stem = stem_of(other->role, other->hash);
+  const std::string from = content_head(stem, other->occurred.value);
+  const std::string to = content_head(stem, other->occurred.value + 1);
   CLAWMARK_TRY(
       db_.run("DELETE FROM message_contents WHERE agent = ? AND content >= ?"
               " AND content < ? AND message = ? AND substr(content, 25, 1) <> x'70'",

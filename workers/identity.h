@@ -53,6 +53,7 @@ struct KnownMessage {
   TimeMs occurred;
 };
 
+// Lives for one batch of a stream: some of what it looks up is looked up once.
 class Identity {
  public:
   explicit Identity(Database& db) : db_(db) {}
@@ -67,6 +68,8 @@ class Identity {
   Result<std::int64_t> count_prefix(std::string_view prefix);
   // Remembers what content identity needs (message_contents).
   Status remember(const Met& met, Seq message);
+  // A message.sighted was written under this agent.
+  void sighted() { any_sighted_.reset(); }
   // A precise carrier has shown a message that a coarse one showed first.
   Status claim(const Met& met, Seq message);
 
@@ -88,11 +91,15 @@ class Identity {
                                             std::int64_t from_ms, std::int64_t to_ms);
   Result<bool> has_locator(Seq message, std::string_view carrier);
   Result<bool> has_place(Seq message, const Met& met);
-  Result<bool> any_coarse(std::string_view agent);
+  Result<bool> any_coarse();
+  Result<bool> any_sighted(const std::string& agent);
+  const std::string& stem_of(std::string_view role, const Hash256& hash);
   bool same_session(const Met& met, const Candidate& candidate) const;
 
   Database& db_;
-  std::optional<bool> any_coarse_;
+  std::optional<bool> any_coarse_, any_sighted_;
+  std::string sighted_agent_, stem_, stem_role_;
+  Hash256 stem_hash_;
 };
 
 }  // namespace clawmark

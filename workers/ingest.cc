@@ -9,7 +9,8 @@
 namespace clawmark {
 namespace {
 
-constexpr std::size_t kStreamsPerLoad = 64;  // looked at in one slice when they have nothing new
+constexpr std::size_t kStreamsPerLoad = 64;    // looked at in one slice when they have nothing new
+constexpr std::size_t kStreamsPerCommit = 32;  // short ones, read whole
 constexpr std::size_t kRewalkBatches = 4000;
 
 std::string agent_of(const OpenSource& open, const StreamInfo& stream) {
@@ -158,14 +159,14 @@ Result<StreamPosition> IngestPort::position_of(const StreamRef& stream) {
 }
 
 Result<std::shared_ptr<const Batch>> IngestPort::load(const Load& load, TimeMs now) {
-  read_.reset();
+  reads_.clear();
   auto batch = std::make_shared<Batch>();
   const bool relist = round_open_ && !queue_.empty() &&
                       (now.value - round_started_.value > kRelistMs || now < round_started_);
   if (!round_open_ || relist) begin_round(now);
-  CLAWMARK_ASSIGN(const bool more, read_next(load, now));
+  CLAWMARK_ASSIGN(const bool more, read_next(load));
   if (more) {
-    batch->passed = read_ ? std::max<std::size_t>(1, read_->batch.entries.size()) : 1;
+    batch->passed = std::max<std::size_t>(1, items_read());
     batch->pending = static_cast<std::int64_t>(queue_.size());
     return std::shared_ptr<const Batch>(std::move(batch));
   }
@@ -173,39 +174,62 @@ Result<std::shared_ptr<const Batch>> IngestPort::load(const Load& load, TimeMs n
   return std::shared_ptr<const Batch>(std::move(batch));
 }
 
-// Reads on until something is worth a commit. False: the round is over.
-Result<bool> IngestPort::read_next(const Load& load, TimeMs) {
+std::size_t IngestPort::items_read() const {
+  std::size_t items = 0;
+  for (const auto& read : reads_) items += read.batch.entries.size();
+  return items;
+}
+
+// Reads on until there is enough for a commit. Whole short streams share one; what continues a
+// stream is committed alone, as its tree may have to be looked up in what is committed. False: the
+// round is over.
+Result<bool> IngestPort::read_next(const Load& load) {
+  const std::size_t together_max = alone_ > 0 ? 1 : kStreamsPerCommit;
+  if (alone_ > 0) --alone_;
   for (std::size_t looked = 0; looked < kStreamsPerLoad; ++looked) {
-    if (queue_.empty()) return false;
+    if (queue_.empty()) return !reads_.empty();
+    if (queue_.front().carrier->failed) {
+      queue_.pop_front();
+      continue;
+    }
+    CLAWMARK_ASSIGN(StreamPosition position, position_of(queue_.front().stream));
+    const bool continues = !position.position.empty();
+    if (continues && !reads_.empty()) return true;
     Queued next = std::move(queue_.front());
     queue_.pop_front();
-    if (next.carrier->failed) continue;
-    CLAWMARK_ASSIGN(StreamPosition position, position_of(next.stream));
-    auto batch = next.carrier->open.source->read(next.stream.info, position, load.items_max);
-    if (!batch.ok()) {
-      source_failed(*next.carrier, batch.error());
-      continue;
-    }
-    const bool moved = batch->next.position != position.position ||
-                       batch->next.epoch != position.epoch || batch->next.anchor != position.anchor;
-    const bool news =
-        moved || batch->epoch || branch_changed(next.stream, *batch) || !batch->entries.empty() ||
-        (next.stream.info.deleted && deleted_noted_.insert(next.stream.position_key).second);
-    if (batch->at_end && !news) {
-      tips_[next.stream.position_key] = next.stream.info.tip;
-      continue;
-    }
-    if (!batch->at_end && !moved) {
-      // A source that neither moves nor ends would be asked for ever.
-      source_failed(*next.carrier,
-                    make_error(ErrorKind::kFatal, "source", "stuck",
-                               "the reader of " + next.carrier->path + " does not move"));
-      continue;
-    }
-    read_ = ReadBatch{std::move(next), std::move(position), std::move(batch).value()};
-    CLAWMARK_TRY(rewalk_if_needed(*read_));
-    return true;
+    CLAWMARK_ASSIGN(const bool news, read_stream(load, std::move(next), std::move(position)));
+    if (!news) continue;
+    const bool full = reads_.size() >= together_max || items_read() >= load.items_max;
+    if (continues || full || !reads_.back().batch.at_end) return true;
   }
+  return true;
+}
+
+// One batch of a stream, kept when it is worth a commit.
+Result<bool> IngestPort::read_stream(const Load& load, Queued next, StreamPosition position) {
+  auto batch = next.carrier->open.source->read(next.stream.info, position, load.items_max);
+  if (!batch.ok()) {
+    source_failed(*next.carrier, batch.error());
+    return false;
+  }
+  const bool moved = batch->next.position != position.position ||
+                     batch->next.epoch != position.epoch || batch->next.anchor != position.anchor;
+  const bool news =
+      moved || batch->epoch || branch_changed(next.stream, *batch) || !batch->entries.empty() ||
+      (next.stream.info.deleted && deleted_noted_.insert(next.stream.position_key).second);
+  if (batch->at_end && !news) {
+    tips_[next.stream.position_key] = next.stream.info.tip;
+    return false;
+  }
+  if (!batch->at_end && !moved) {
+    // A source that neither moves nor ends would be asked for ever.
+    source_failed(*next.carrier,
+                  make_error(ErrorKind::kFatal, "source", "stuck",
+                             "the reader of " + next.carrier->path + " does not move"));
+    return false;
+  }
+  reads_.push_back({std::move(next), std::move(position), std::move(batch).value()});
+  CLAWMARK_TRY(rewalk_if_needed(reads_.back()));
   return true;
 }
 
@@ -238,17 +262,37 @@ Status IngestPort::rewalk_if_needed(const ReadBatch& read) {
 }
 
 Status IngestPort::commit(const Commit&, TimeMs now) {
-  if (!read_) return Ok{};
-  return commit_read(now);
+  if (reads_.empty()) return Ok{};
+  std::vector<ReadBatch> reads = std::move(reads_);
+  reads_.clear();
+  std::vector<BatchCounts> counts;
+  const Status written = write_all(reads, counts, now);
+  if (!written.ok()) {
+    for (const auto& read : reads) writer_.forget(read.from.stream);
+    if (reads.size() == 1) return written;
+    // One of them spoils it for the others: each by itself.
+    alone_ = reads.size();
+    for (auto read = reads.rbegin(); read != reads.rend(); ++read) {
+      queue_.push_front(std::move(read->from));
+    }
+    return Ok{};
+  }
+  for (std::size_t i = 0; i < reads.size(); ++i) committed(std::move(reads[i]), counts[i], now);
+  return Ok{};
 }
 
-Status IngestPort::commit_read(TimeMs now) {
-  ReadBatch read = std::move(*read_);
-  read_.reset();
+Status IngestPort::write_all(const std::vector<ReadBatch>& reads, std::vector<BatchCounts>& counts,
+                             TimeMs now) {
   CLAWMARK_ASSIGN(auto txn, Transaction::begin(store_.db()));
-  CLAWMARK_ASSIGN(const BatchCounts counts,
-                  writer_.write(txn, read.from.stream, read.position, read.batch, now));
-  CLAWMARK_TRY(txn.commit());
+  for (const auto& read : reads) {
+    CLAWMARK_ASSIGN(const BatchCounts one,
+                    writer_.write(txn, read.from.stream, read.position, read.batch, now));
+    counts.push_back(one);
+  }
+  return txn.commit();
+}
+
+void IngestPort::committed(ReadBatch read, const BatchCounts& counts, TimeMs now) {
   messages_ingested_ += counts.messages;
   Carrier& carrier = *read.from.carrier;
   carrier.counters["messages"] += counts.messages;
@@ -268,7 +312,6 @@ Status IngestPort::commit_read(TimeMs now) {
     read.from.first_read = false;
     queue_.push_front(std::move(read.from));
   }
-  return Ok{};
 }
 
 std::optional<SourceHealth> IngestPort::silence(const Carrier& carrier, TimeMs now) const {
@@ -294,7 +337,7 @@ std::optional<SourceHealth> IngestPort::silence(const Carrier& carrier, TimeMs n
 }
 
 Result<std::int64_t> IngestPort::pending(TimeMs) {
-  return static_cast<std::int64_t>(queue_.size()) + (read_ ? 1 : 0);
+  return static_cast<std::int64_t>(queue_.size() + reads_.size());
 }
 
 // States of the carriers, for status; an event for each that changed for the worse.

@@ -69,11 +69,15 @@ class IngestPort final : public Port {
   void recall_newest(Carrier& carrier);
   bool branch_changed(const StreamRef& stream, const StreamBatch& batch);
   bool is_ignored(std::string_view session_key) const;
-  Result<bool> read_next(const Load& load, TimeMs now);
+  Result<bool> read_next(const Load& load);
+  Result<bool> read_stream(const Load& load, Queued next, StreamPosition position);
+  std::size_t items_read() const;
   Result<StreamPosition> position_of(const StreamRef& stream);
   Status rewalk_if_needed(const ReadBatch& read);
   void source_failed(Carrier& carrier, const Error& error);
-  Status commit_read(TimeMs now);
+  Status write_all(const std::vector<ReadBatch>& reads, std::vector<BatchCounts>& counts,
+                   TimeMs now);
+  void committed(ReadBatch read, const BatchCounts& counts, TimeMs now);
   Status end_round(TimeMs now);
   Status save_state(Transaction& txn, Carrier& carrier, TimeMs now);
   bool state_changed(Carrier& carrier, TimeMs now);
@@ -84,7 +88,8 @@ class IngestPort final : public Port {
   IngestWriter writer_;
   std::vector<std::shared_ptr<Carrier>> carriers_;
   std::deque<Queued> queue_;
-  std::optional<ReadBatch> read_;
+  std::vector<ReadBatch> reads_;  // of the commit to come
+  std::size_t alone_ = 0;         // streams still to be committed one by one, after a failure
   std::map<std::string, std::string> tips_;      // stream → tip when read to the end
   std::map<std::string, std::string> branches_;  // stream → inactive entries as last read
   std::set<std::string> deleted_noted_;          // streams whose deletion this process has written

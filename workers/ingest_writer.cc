@@ -247,6 +247,7 @@ Status IngestWriter::sight(Transaction& txn, const Met& met, Seq message, BatchC
   if (alias) event.payload["alias"] = true;
   CLAWMARK_ASSIGN(const Appended appended, log_.append(txn, event));
   counts.sightings += static_cast<std::int64_t>(appended.fresh);
+  identity_->sighted();
   if (alias && !met.coarse()) return identity_->claim(met, message);
   return Ok{};
 }
@@ -413,6 +414,11 @@ Status IngestWriter::rewalk(Database& db, const StreamRef& stream, std::span<con
     tree.nearest[entry.entry_id] = nearest;
   }
   return Ok{};
+}
+
+void IngestWriter::forget(const StreamRef& stream) {
+  trees_.erase(stream.position_key);
+  std::erase(tree_order_, stream.position_key);
 }
 
 void IngestWriter::rewalked(const StreamRef& stream) {

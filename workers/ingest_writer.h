@@ -56,6 +56,8 @@ class IngestWriter {
                             const StreamBatch& batch);
   Status rewalk(Database& db, const StreamRef& stream, std::span<const Entry> entries);
   void rewalked(const StreamRef& stream);
+  // After a write that was rolled back: what was learnt of the stream's tree is not so.
+  void forget(const StreamRef& stream);
 
  private:
   StreamTree& tree_of(const std::string& key);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/guard.h"
+#include "base/limits.h"
 #include "tests/support/store_builder.h"
 #include "tests/workers/support.h"
 #include "workers/ingest_writer.h"
@@ -303,6 +304,42 @@ TEST(Ingest, one_broken_carrier_does_not_hold_up_the_others) {
   EXPECT_EQ(w.count("message.observed"), 1);
   EXPECT_EQ(w.text("SELECT payload ->> '$.reason' FROM events WHERE type = 'source.fallback'"),
             "missing_column");
+}
+
+TEST(Ingest, a_stream_that_cannot_be_written_does_not_take_back_the_others) {
+  World w;
+  auto db = w.add("agent-db");
+  Entry unfit = message(uuid(3), "user", "three", kMs);
+  unfit.session_key = "agent:main:" + std::string(2 * kPayloadBytesMax, 'x');
+  db->streams = {stream("s1", {message(uuid(1), "user", "one", kMs + 2)}, "agent:main:a"),
+                 stream("s2", {message(uuid(2), "user", "two", kMs + 1)}, "agent:main:b"),
+                 stream("s3", {unfit}, "agent:main:c")};
+  EXPECT_FALSE(w.pipeline->run_until_idle({}).value().done);
+  EXPECT_EQ(w.count("message.observed"), 2);
+  const auto failures = w.worker_failures();
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_THAT(failures[0], testing::HasSubstr("payload_too_big"));
+  db->streams.pop_back();
+  w.reopen();
+  w.drain();
+  EXPECT_EQ(w.count("message.observed"), 2);
+}
+
+TEST(Ingest, many_short_sessions_share_a_commit) {
+  World w;
+  auto db = w.add("agent-db");
+  for (int i = 1; i <= 60; ++i) {
+    const std::string n = std::to_string(i);
+    db->streams.push_back(
+        stream("s" + n, {message(uuid(i), "user", "m" + n, kMs + i)}, "agent:main:k" + n));
+  }
+  w.drain();
+  EXPECT_EQ(w.count("message.observed"), 60);
+  for (const auto& row : w.pipeline->status()) {
+    if (row.name == "ingest") {
+      EXPECT_LE(row.commits, 4);
+    }
+  }
 }
 
 TEST(Ingest, incognito_and_ignored_sessions_are_never_logged) {
