@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kStreamsPerLoad = 64;    // looked at in one slice when they have nothing new
 constexpr std::size_t kStreamsPerCommit = 32;  // short ones, read whole
+constexpr std::size_t kBatchesPerCommit = 2;   // what a page of an index costs is shared
 constexpr std::size_t kRewalkBatches = 4000;
 
 std::string agent_of(const OpenSource& open, const StreamInfo& stream) {
@@ -180,6 +181,12 @@ std::size_t IngestPort::items_read() const {
   return items;
 }
 
+std::size_t IngestPort::bytes_read() const {
+  std::size_t bytes = 0;
+  for (const auto& read : reads_) bytes += read.batch.bytes;
+  return bytes;
+}
+
 // Reads on until there is enough for a commit. Whole short streams share one; what continues a
 // stream is committed alone, as its tree may have to be looked up in what is committed. False: the
 // round is over.
@@ -199,7 +206,9 @@ Result<bool> IngestPort::read_next(const Load& load) {
     queue_.pop_front();
     CLAWMARK_ASSIGN(const bool news, read_stream(load, std::move(next), std::move(position)));
     if (!news) continue;
-    const bool full = reads_.size() >= together_max || items_read() >= load.items_max;
+    const bool full = reads_.size() >= together_max ||
+                      items_read() >= kBatchesPerCommit * load.items_max ||
+                      bytes_read() >= kSourceBatchBytes;
     if (continues || full || !reads_.back().batch.at_end) return true;
   }
   return true;

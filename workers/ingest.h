@@ -72,6 +72,7 @@ class IngestPort final : public Port {
   Result<bool> read_next(const Load& load);
   Result<bool> read_stream(const Load& load, Queued next, StreamPosition position);
   std::size_t items_read() const;
+  std::size_t bytes_read() const;
   Result<StreamPosition> position_of(const StreamRef& stream);
   Status rewalk_if_needed(const ReadBatch& read);
   void source_failed(Carrier& carrier, const Error& error);
