@@ -34,6 +34,14 @@ function(clawmark_room name)
   endforeach()
 endfunction()
 
+# Where the tree lies, for tests that read it. A header and not a definition on the command line, so
+# that a compiler cache serves a checkout in another folder.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/test_paths.h CONTENT
+"#pragma once
+#define CLAWMARK_SOURCE_DIR \"@CMAKE_SOURCE_DIR@\"
+#define CLAWMARK_BIN_DIR \"@CMAKE_RUNTIME_OUTPUT_DIRECTORY@\"
+" @ONLY)
+
 # clawmark_test(NAME SOURCES … ROOMS …): a GoogleTest binary, its cases listed one by one in ctest.
 function(clawmark_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;ROOMS;LIBS;LABELS" ${ARGN})
@@ -42,8 +50,7 @@ function(clawmark_test name)
   foreach(room IN LISTS ARG_ROOMS)
     target_link_libraries(${name} PRIVATE clawmark_${room})
   endforeach()
-  target_compile_definitions(${name} PRIVATE CLAWMARK_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-    CLAWMARK_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  target_include_directories(${name} PRIVATE ${CMAKE_BINARY_DIR}/generated)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()

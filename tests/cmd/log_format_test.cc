@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "log/store.h"
+#include "test_paths.h"
 #include "tests/support/fixtures.h"
 
 namespace clawmark {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "test_paths.h"
 #include "tests/support/store_builder.h"
 
 namespace clawmark {

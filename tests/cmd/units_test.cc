@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <regex>
 
+#include "test_paths.h"
 #include "tests/cmd/process.h"
 
 namespace clawmark {

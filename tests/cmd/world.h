@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "cmd/clawmark-sample/sample.h"
+#include "test_paths.h"
 #include "tests/cmd/process.h"
 
 namespace clawmark::support {

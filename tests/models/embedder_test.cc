@@ -14,6 +14,7 @@
 #include "models/model.h"
 #include "models/static_table.h"
 #include "models/text_words.h"
+#include "test_paths.h"
 
 namespace clawmark {
 namespace {

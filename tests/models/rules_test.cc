@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "models/model.h"
+#include "test_paths.h"
 
 namespace clawmark {
 namespace {

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "base/hash.h"
+#include "test_paths.h"
 
 namespace clawmark::support {
 namespace fs = std::filesystem;

@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "checks.h"
+#include "test_paths.h"
 
 namespace clawmark::tidy {
 namespace {
