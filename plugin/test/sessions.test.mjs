@@ -20,7 +20,7 @@ async function arrange(t, pluginConfig = {}) {
 
 const NOT_PEOPLE = {
   "sub-agent": { sessionKey: "agent:main:subagent:q1" },
-  "active-memory helper": { sessionKey: "agent:main:main:active-memory" },
+  "active-memory run": { sessionKey: "agent:main:main:active-memory" },
   "web hook": { sessionKey: "agent:main:hook:gmail:1" },
   "cron": { sessionKey: "agent:main:cron:x" },
   "cron run": { sessionKey: "agent:main:cron:x:run:1" },

@@ -227,14 +227,14 @@ describe("walls", () => {
     await tool("clawmark_set", { key: "user.garden", value: "behind the mill" });
     const task = "Sub-task: name a river. Remember the colour is red.";
     const from = world.model.requests.length;
-    const { requests } = await world.turn("Let a helper do it.", { session: MAIN, steps: [
+    const { requests } = await world.turn("Let a sub-agent do it.", { session: MAIN, steps: [
       { ...call("tool_call", { id: "openclaw:core:sessions_spawn", args: { task } }),
-        match: "Let a helper do it." },
+        match: "Let a sub-agent do it." },
       { ...call("clawmark_set", { key: "pref.colour", value: "red" }),
         match: "[Subagent Task]" }] });
     assert.match(memoryIn(requests[0]), /user\.garden/, "the parent has memory");
     const isChild = (request) => currentOf(request).includes("[Subagent Task]");
-    const child = await until("the helper has set its fact", () => world.model.turns(from)
+    const child = await until("the sub-agent has set its fact", () => world.model.turns(from)
       .find((request) => isChild(request) && toolResultsOf(request).length > 0),
     { timeoutMs: 90_000 });
     assert.ok(!child.text.includes(GUARD));
