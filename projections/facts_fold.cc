@@ -90,7 +90,8 @@ Status FactsFold::message_observed(const Event& event) {
       tables_.run("INSERT OR IGNORE INTO fact_messages__g#(message, entry_id, occurred_ms) "
                   "VALUES(?1, ?2, ?3)",
                   event.seq.value, get_string(event.payload, "entry_id"), event.occurred));
-  return ledger_.sight(event.seq, event.scope.agent, get_string(event.payload, "session_id"), "");
+  return ledger_.sight(event.seq, event.scope.agent, get_string(event.payload, "session_id"),
+                       get_string(event.payload, "session_key"));
 }
 
 Status FactsFold::message_sighted(const Event& event) {
@@ -99,8 +100,8 @@ Status FactsFold::message_sighted(const Event& event) {
       const auto known,
       tables_.query_int("SELECT 1 FROM fact_messages__g# WHERE message = ?1", message.value));
   if (!known) return Ok{};
-  CLAWMARK_TRY(
-      ledger_.sight(message, event.scope.agent, get_string(event.payload, "session_id"), ""));
+  CLAWMARK_TRY(ledger_.sight(message, event.scope.agent, get_string(event.payload, "session_id"),
+                             get_string(event.payload, "session_key")));
   return restand(event, {message}, "sighting");
 }
 

@@ -149,7 +149,8 @@ class SearchFold {
   Status observed(const Event& event) {
     if (!is_candidate(event)) return Ok{};
     const std::string session_id = get_string(event.payload, "session_id");
-    CLAWMARK_TRY(ledger_.sight(event.seq, event.scope.agent, session_id, ""));
+    CLAWMARK_TRY(ledger_.sight(event.seq, event.scope.agent, session_id,
+                               get_string(event.payload, "session_key")));
     const bool closed = event.scope.lane == Lane::kUnknown;
     CLAWMARK_TRY(
         tables_.run("INSERT INTO search_docs__g#(message, state, text_hash) VALUES(?1, ?2, x'')",
@@ -161,8 +162,8 @@ class SearchFold {
     const Seq message{get_int(event.payload, "message")};
     CLAWMARK_ASSIGN(const auto state, state_of(message));
     if (state.empty()) return Ok{};
-    CLAWMARK_TRY(
-        ledger_.sight(message, event.scope.agent, get_string(event.payload, "session_id"), ""));
+    CLAWMARK_TRY(ledger_.sight(message, event.scope.agent, get_string(event.payload, "session_id"),
+                               get_string(event.payload, "session_key")));
     if (state == "closed" && opens(event)) CLAWMARK_TRY(set_state(message, "removed"));
     return restand({message});
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <string>
 
 namespace clawmark {
 
@@ -118,23 +120,33 @@ Result<std::vector<Seq>> StandingLedger::remove_session(std::string_view agent,
 }
 
 Result<Standing> StandingLedger::standing(Seq message) {
-  Standing best = Standing::kUnknown;
+  // One conversation is all sessions of a key; one without a key stands for itself.
+  std::map<std::string, Standing> conversations;
   CLAWMARK_TRY(tables_.each(
       "SELECT EXISTS(SELECT 1 FROM @_deleted__g# d WHERE d.agent = s.agent AND d.session_id = "
       "s.session_id), coalesce((SELECT EXISTS(SELECT 1 FROM @_inactive__g# i WHERE i.agent = "
       "b.agent AND i.session_id = b.session_id AND i.carrier = b.carrier AND i.message = "
       "s.message) "
       "FROM @_branches__g# b WHERE b.agent = s.agent AND b.session_id = s.session_id "
-      "ORDER BY b.rank, b.carrier LIMIT 1), 0) FROM @_sightings__g# s WHERE s.message = ?1",
+      "ORDER BY b.rank, b.carrier LIMIT 1), 0), iif(s.session_key <> '', s.session_key, "
+      "s.session_id) FROM @_sightings__g# s WHERE s.message = ?1",
       [&](Statement& row) {
         const bool deleted = row.integer(0) != 0;
         const bool rewound = row.integer(1) != 0;
         const Standing here = deleted   ? Standing::kDeleted
                               : rewound ? Standing::kRewound
                                         : Standing::kActive;
-        if (best == Standing::kUnknown || here < best) best = here;
+        const auto [known, fresh] = conversations.emplace(row.string(2), here);
+        // A living session says more than a deleted one; among those, "taken back" is the later
+        // word.
+        if (fresh || here == Standing::kDeleted) return;
+        if (known->second == Standing::kDeleted || here == Standing::kRewound) known->second = here;
       },
       message.value));
+  Standing best = Standing::kUnknown;
+  for (const auto& [key, standing] : conversations) {
+    if (best == Standing::kUnknown || standing < best) best = standing;
+  }
   return best;
 }
 

@@ -14,8 +14,10 @@
 
 namespace clawmark {
 
-// Active: on the active path of a session that lives. Rewound: off the path in all of them.
-// Deleted: in no session that lives. Unknown: never sighted here.
+// Active: on the active path of a conversation that lives, a conversation being all sessions of one
+// key. A rewind copies history into a further session and leaves the old one as it was: so off the
+// path in one of them is off the path of the conversation. Rewound: so in all conversations that
+// live. Deleted: in no session that lives. Unknown: never sighted here.
 enum class Standing { kUnknown, kActive, kRewound, kDeleted };
 std::string_view to_string(Standing standing);
 
