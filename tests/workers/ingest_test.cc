@@ -14,13 +14,6 @@
 namespace clawmark {
 namespace {
 
-using support::AgentDbWriter;
-using support::Conversation;
-using support::Era;
-using support::LcmWriter;
-using support::make_conversation;
-using support::TranscriptWriter;
-
 constexpr std::int64_t kMs = 1'794'900'000'000;
 
 std::string uuid(int n) {
@@ -427,95 +420,6 @@ TEST(Ingest, verbatim_keeps_texts_but_never_one_with_a_secret) {
                             "export DEPLOY_TOKEN=tok_live_EXAMPLE000000000000000000", kMs + 1)})};
   w.drain();
   EXPECT_EQ(w.number("SELECT count(*) FROM bodies"), 1);
-}
-
-// --- Stores in their real shape ------------------------------------------------------------------
-
-struct RealWorld : World {
-  RealWorld() {
-    options.sources.state_dir = home.path();
-    options.discover = [this] { return discover_sources(options.sources, clock); };
-    reopen();
-  }
-  std::set<std::string> logged_ids() {
-    std::set<std::string> out;
-    auto query = store->db().prepare(
-        "SELECT payload ->> '$.entry_id' FROM events WHERE type = 'message.observed'");
-    while (query.ok() && query->step().value_or(false)) out.insert(query->string(0));
-    return out;
-  }
-  support::TempDir home;
-};
-
-TEST(IngestReal, two_hundred_sessions_each_message_exactly_once) {
-  RealWorld w;
-  AgentDbWriter db(w.home.path(), "main");
-  TranscriptWriter files(w.home.path(), "main", Era::kFiles3);
-  std::vector<Conversation> talks;
-  std::size_t expected = 0;
-  support::Ids ids(99);
-  std::int64_t at = kMs - 100 * kDayMs;
-  for (int i = 0; i < 200; ++i) {
-    const bool database = i % 2 == 0;
-    support::MakeOptions make;
-    make.seed = static_cast<std::uint64_t>(1000 + i);
-    make.messages = 4;
-    make.era = database ? Era::kDatabase4 : Era::kFiles3;
-    make.session_key = "agent:main:s" + std::to_string(i);
-    make.session_id = ids.uuid();
-    make.start_ms = at += kHourMs;
-    make.tools = false;
-    make.long_texts = i % 10 == 0;
-    talks.push_back(make_conversation(make));
-    database ? db.write(talks.back()) : (void)files.write(talks.back());
-    expected += message_ids(talks.back()).size();
-    if (i % 10 == 9) {  // some are appended to later
-      auto& earlier = talks[static_cast<std::size_t>(i - 7)];
-      const Era era = (i - 7) % 2 == 0 ? Era::kDatabase4 : Era::kFiles3;
-      const auto first = extend(earlier, static_cast<std::uint64_t>(5000 + i), 2, era);
-      era == Era::kDatabase4 ? db.append(earlier, first) : files.append(earlier, first);
-      expected += 2;
-    }
-    if (i % 20 == 11) files.reset(talks[static_cast<std::size_t>(i)].session_id, at);
-    if (i % 20 == 16) {
-      db.fork(talks[static_cast<std::size_t>(i)].session_id, ids.uuid(),
-              "agent:main:fork" + std::to_string(i),
-              talks[static_cast<std::size_t>(i)].items.back().id, at);
-    }
-    if (i == 150) files.migrate(db, at);
-    w.drain();
-    ASSERT_EQ(w.count("message.observed"), static_cast<std::int64_t>(expected)) << "after " << i;
-  }
-  std::set<std::string> wanted;
-  for (const auto& talk : talks) {
-    for (const auto& id : message_ids(talk)) wanted.insert(id);
-  }
-  EXPECT_EQ(w.logged_ids(), wanted);
-  w.reopen();
-  const auto head = w.number("SELECT max(seq) FROM events");
-  w.drain();
-  EXPECT_EQ(w.number("SELECT max(seq) FROM events"), head) << "a second run appends nothing";
-}
-
-TEST(IngestReal, all_three_carriers_of_one_talk_count_once) {
-  for (const bool with_ids : {true, false}) {
-    RealWorld w;
-    support::MakeOptions make;
-    make.seed = 5;
-    make.messages = 60;
-    make.era = Era::kFiles3;
-    const Conversation talk = make_conversation(make);
-    TranscriptWriter files(w.home.path(), "main", Era::kFiles3);
-    files.write(talk);
-    LcmWriter lcm(w.home.path() + "/lcm.db");
-    lcm.write(talk, with_ids);
-    w.drain();
-    EXPECT_EQ(w.count("message.observed"), static_cast<std::int64_t>(message_ids(talk).size()));
-    AgentDbWriter db(w.home.path(), "main");
-    files.migrate(db, kMs);
-    w.drain();
-    EXPECT_EQ(w.count("message.observed"), static_cast<std::int64_t>(message_ids(talk).size()));
-  }
 }
 
 }  // namespace
