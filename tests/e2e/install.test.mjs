@@ -85,11 +85,14 @@ describe("a packed plugin without allowConversationAccess", () => {
     const [, command] = /To allow it: openclaw (config set \S+ true)/.exec(world.gateway.text());
     const { code, text } = await world.cli(...command.split(" "));
     assert.equal(code, 0, text);
-    await until("the hook is allowed", async () => {
-      const { requests } = await world.turn("What is my bike called?",
-        { session: `agent:main:dashboard:n${world.model.requests.length}` });
-      return systemOf(requests[0]).includes("user.bike: Kestrel");
-    }, { timeoutMs: 60_000, everyMs: 1000, child: world.gateway });
+    // The host refuses to replace a plugin while a turn runs, and does not try again by itself:
+    // no turn is started before it has spoken.
+    await until("the host has read its new configuration", async () =>
+      /\[reload\] config (hot )?reload|\[reload\] .*applied/.test(world.gateway.text()),
+    { timeoutMs: 60_000, child: world.gateway });
+    const { requests } = await world.turn("What is my bike called?",
+      { session: "agent:main:dashboard:allowed" });
+    assert.match(systemOf(requests[0]), /user\.bike: Kestrel/, world.gateway.text().slice(-3000));
     await until("status knows", async () => {
       const status = await world.ask("/v1/status");
       return !JSON.stringify(status.value).includes("before_prompt_build");
