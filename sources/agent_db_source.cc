@@ -1,6 +1,7 @@
 #include "sources/agent_db_source.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/files.h"
 #include "base/limits.h"
@@ -196,7 +197,9 @@ std::optional<std::string> AgentDbSource::body(const Wanted& wanted) {
         if (row) rows.push_back(*std::move(row));
         return Ok{};
       };
-      CLAWMARK_TRY(take(session_id, std::atoll(wanted.place.c_str())));
+      std::int64_t place = 0;
+      std::from_chars(wanted.place.data(), wanted.place.data() + wanted.place.size(), place);
+      CLAWMARK_TRY(take(session_id, place));
       if (wanted.entry_id.empty() || !schema.identities) return Ok{};
       // Rows move when the host rewrites; the id stays, and stands in copies of the session too.
       CLAWMARK_ASSIGN(const auto seq,

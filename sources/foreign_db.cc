@@ -126,7 +126,7 @@ Status with_foreign_db(const std::string& path, const std::function<Status(Datab
 
 SourceHealth health_of_error(const Error& error, const std::string& path) {
   if (error.stage == "source") {
-    const auto again = check_foreign_file(path);
+    auto again = check_foreign_file(path);
     if (again.state != SourceState::kOk && again.reason == error.reason) return again;
     const auto state = error.reason == "busy"              ? SourceState::kBusy
                        : error.reason == "not_initialised" ? SourceState::kNotInitialised

@@ -91,7 +91,7 @@ class Content {
     for (;;) {
       CLAWMARK_ASSIGN(const std::size_t n, read_at(at, buffer));
       if (n == 0) return Ok{};
-      const auto status = reader.feed(std::string_view(buffer).substr(0, n), sink);
+      auto status = reader.feed(std::string_view(buffer).substr(0, n), sink);
       if (enough) return Ok{};
       if (!status.ok()) return status;
       at += static_cast<std::int64_t>(n);

@@ -1,7 +1,6 @@
 #include "workers/decay.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/limits.h"
 
@@ -28,9 +27,10 @@ NewEvent expired_event(const Statement& row, TimeMs now) {
 }  // namespace
 
 Result<TimeMs> DecayPort::last_pass() {
-  CLAWMARK_ASSIGN(const auto text,
-                  store_.db().query_text("SELECT value FROM meta WHERE key = ?", kMetaKey));
-  return TimeMs{text ? std::atoll(text->c_str()) : 0};
+  CLAWMARK_ASSIGN(
+      const auto ms,
+      store_.db().query_int("SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?", kMetaKey));
+  return TimeMs{ms.value_or(0)};
 }
 
 Status DecayPort::collect(TimeMs now, std::int64_t& extracted) {

@@ -1,6 +1,7 @@
 #include "workers/identity.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include "base/utf8.h"
@@ -185,7 +186,8 @@ Result<std::optional<Seq>> Identity::by_short_id(const Met& met) {
     const auto second = rest.rfind(':');
     if (first == std::string_view::npos || second <= first) continue;
     if (rest.substr(first + 1, second - first - 1) != met.role) continue;
-    const std::int64_t said = std::atoll(std::string(rest.substr(0, first)).c_str());
+    std::int64_t said = 0;
+    std::from_chars(rest.data(), rest.data() + first, said);
     bool same_text = rest.substr(second + 1) == hex16(met.entry->hash);
     for (const auto& hash : met.entry->other_hashes) {
       same_text = same_text || rest.substr(second + 1) == hex16(hash);

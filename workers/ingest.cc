@@ -275,7 +275,7 @@ Status IngestPort::commit(const Commit&, TimeMs now) {
   std::vector<ReadBatch> reads = std::move(reads_);
   reads_.clear();
   std::vector<BatchCounts> counts;
-  const Status written = write_all(reads, counts, now);
+  Status written = write_all(reads, counts, now);
   if (!written.ok()) {
     for (const auto& read : reads) writer_.forget(read.from.stream);
     if (reads.size() == 1) return written;

@@ -1,5 +1,6 @@
 #include "cmd/clawmark-sample/sample.h"
 
+#include <charconv>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +14,13 @@
 
 namespace clawmark {
 namespace {
+
+// The digits that begin at `at`, as a number; 0 where there is none.
+int number_at(std::string_view text, std::size_t at) {
+  int value = 0;
+  std::from_chars(text.data() + at, text.data() + text.size(), value);
+  return value;
+}
 
 using support::Conversation;
 using support::Era;
@@ -89,8 +97,8 @@ class Story {
     if (at.size() < 8 || at[0] != 'd' || blank == std::string::npos || at.size() != blank + 6) {
       return std::nullopt;
     }
-    const int day = std::atoi(at.c_str() + 1);
-    const int hour = std::atoi(at.c_str() + blank + 1), minute = std::atoi(at.c_str() + blank + 4);
+    const int day = number_at(at, 1);
+    const int hour = number_at(at, blank + 1), minute = number_at(at, blank + 4);
     return start_ms_ + (day - 1) * kDayMs + hour * kHourMs + minute * kMinuteMs;
   }
 
@@ -103,7 +111,7 @@ class Story {
     for (std::size_t at = 0; at < text.size();) {
       const auto close = text.find('}', at);
       if (text.compare(at, 2, "{d") == 0 && close != std::string::npos) {
-        const int day = std::atoi(text.c_str() + at + 2);
+        const int day = number_at(text, at + 2);
         const LocalTime date = to_local({start_ms_ + (day - 1) * kDayMs}, "UTC");
         out += std::to_string(date.day) + " " + kMonths[date.month - 1];
         at = close + 1;

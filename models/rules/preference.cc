@@ -95,6 +95,14 @@ bool add_rivals(const Context& context, Span object,
   return false;
 }
 
+// "more than", "better than".
+bool compares(const Context& context, Span object) {
+  for (std::size_t at = object.first; at < object.last; ++at) {
+    if (context.is(at, {"more", "better"}) && context.is(at + 1, {"than"})) return true;
+  }
+  return false;
+}
+
 bool find_preferred(const Context& context) {
   static const Pattern kPrefer(
       "i really|much|always|generally|usually|strongly|also|do|still|personally|actually|would? "
@@ -113,13 +121,7 @@ bool find_preferred(const Context& context) {
   }
   if (const auto match = kLike.match(context.words())) {
     const auto object = object_of(context, match->captures[0], 12);
-    const bool compares = object && [&] {
-      for (std::size_t at = object->first; at < object->last; ++at) {
-        if (context.is(at, {"more", "better"}) && context.is(at + 1, {"than"})) return true;
-      }
-      return false;
-    }();
-    return compares && add_rivals(context, *object, {"than"});
+    return object && compares(context, *object) && add_rivals(context, *object, {"than"});
   }
   return false;
 }

@@ -9,8 +9,6 @@
 namespace clawmark {
 namespace {
 
-using testing::HasSubstr;
-
 TEST(UnixClient, sends_and_receives_over_the_daemon_s_own_server) {
   const support::TempDir dir;
   HttpServerOptions options;

@@ -36,7 +36,8 @@ class NotifySocket {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-    ::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    EXPECT_EQ(::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0)
+        << path;
   }
   bool heard(const char* word) {
     char buffer[4096];

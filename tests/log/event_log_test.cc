@@ -11,7 +11,6 @@
 namespace clawmark {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 class EventLogTest : public testing::Test {

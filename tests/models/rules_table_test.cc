@@ -221,6 +221,7 @@ constexpr const char* kSilent[] = {
     "",
     "!!!",
     // other languages: nothing wrong may come out
+    // NOLINTBEGIN(bugprone-suspicious-missing-comma): long literals stand in two lines
     "Ich liebe scharfes Essen",
     "Ich wohne in M\xC3\xBCnchen und arbeite bei Siemens",
     "Me encanta la comida picante",
@@ -237,6 +238,7 @@ constexpr const char* kSilent[] = {
     "\xEC\xA2\x8B\xEC\x95\x84\xED\x95\xB4\xEC\x9A\x94",
     "\xE0\xB9\x80\xE0\xB8\xA3\xE0\xB8\xB2\xE0\xB8\x8A\xE0\xB8\xAD\xE0\xB8\x9A\xE0\xB8\x81\xE0\xB8"
     "\xB2\xE0\xB9\x81\xE0\xB8\x9F",
+    // NOLINTEND(bugprone-suspicious-missing-comma)
     // secrets never become values
     "remember: export DEPLOY_TOKEN=[secret:token] and the db password is [secret:password]",
     // bytes that are no text

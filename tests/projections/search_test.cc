@@ -10,7 +10,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::SizeIs;
 
 TEST(Search, finds_by_stem_and_ranks_the_better_match_first) {
@@ -275,7 +274,6 @@ TEST(Search, C037_any_damaged_part_of_the_index_is_rebuilt_without_asking_it) {
     w.fold();
     ASSERT_TRUE(w.db().exec(damage).ok()) << damage;
     (void)w.search("heron");
-    const std::string dir = w.dir;
     const auto rebuilt = rebuild(w.db(), *w.search_index, w.clock.now(), {});
     ASSERT_TRUE(rebuilt.ok()) << damage << ": " << describe(rebuilt.error());
     EXPECT_THAT(w.found("heron"), ElementsAre("blue heron")) << damage;

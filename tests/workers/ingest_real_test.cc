@@ -47,7 +47,7 @@ TEST(IngestReal, two_hundred_sessions_each_message_exactly_once) {
   for (int i = 0; i < 200; ++i) {
     const bool database = i % 2 == 0;
     support::MakeOptions make;
-    make.seed = static_cast<std::uint64_t>(1000 + i);
+    make.seed = 1000 + static_cast<std::uint64_t>(i);
     make.messages = 4;
     make.era = database ? Era::kDatabase4 : Era::kFiles3;
     make.session_key = "agent:main:s" + std::to_string(i);
@@ -61,7 +61,7 @@ TEST(IngestReal, two_hundred_sessions_each_message_exactly_once) {
     if (i % 10 == 9) {  // some are appended to later
       auto& earlier = talks[static_cast<std::size_t>(i - 7)];
       const Era era = (i - 7) % 2 == 0 ? Era::kDatabase4 : Era::kFiles3;
-      const auto first = extend(earlier, static_cast<std::uint64_t>(5000 + i), 2, era);
+      const auto first = extend(earlier, 5000 + static_cast<std::uint64_t>(i), 2, era);
       era == Era::kDatabase4 ? db.append(earlier, first) : files.append(earlier, first);
       expected += 2;
     }
