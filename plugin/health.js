@@ -3,6 +3,8 @@
 export const PLUGIN_ID = "clawmark";
 export const ALLOW_COMMAND =
   `openclaw config set plugins.entries.${PLUGIN_ID}.hooks.allowConversationAccess true`;
+// The host does not replace a plugin that is at work, and does not try again by itself.
+export const RELOAD_COMMAND = `openclaw plugins reload ${PLUGIN_ID}`;
 const ALLOW_PROMPT_COMMAND =
   `openclaw config set plugins.entries.${PLUGIN_ID}.hooks.allowPromptInjection true`;
 
@@ -23,7 +25,8 @@ export function warnings(hostConfig, wanted) {
   const policy = hostConfig?.plugins?.entries?.[PLUGIN_ID]?.hooks;
   if (policy?.allowConversationAccess !== true) {
     return [`nothing is injected into prompts: the host blocks the hook ${wanted.join(", ")}. `
-      + `Reading history and the memory tools work. To allow it: ${ALLOW_COMMAND}`];
+      + `Reading history and the memory tools work. To allow it: ${ALLOW_COMMAND} `
+      + `(should a turn be running then, afterwards also: ${RELOAD_COMMAND})`];
   }
   if (policy?.allowPromptInjection === false) {
     return ["nothing is injected into prompts: the host forbids it. "

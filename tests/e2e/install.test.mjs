@@ -83,8 +83,7 @@ describe("a packed plugin without allowConversationAccess", () => {
 
   test("C180 the command from the log is all it takes", async () => {
     const [, command] = /To allow it: openclaw (config set \S+ true)/.exec(world.gateway.text());
-    const { code, text } = await world.cli(...command.split(" "));
-    assert.equal(code, 0, text);
+    await ran(command);
     // The host refuses to replace a plugin while a turn runs, and does not try again by itself:
     // no turn is started before it has spoken.
     await until("the host has read its new configuration", async () =>
@@ -93,9 +92,41 @@ describe("a packed plugin without allowConversationAccess", () => {
     const { requests } = await world.turn("What is my bike called?",
       { session: "agent:main:dashboard:allowed" });
     assert.match(systemOf(requests[0]), /user\.bike: Kestrel/, world.gateway.text().slice(-3000));
+    await statusKnows();
+  });
+
+  test("C180 given while a turn runs, the host refuses it until the plugin is reloaded",
+    async () => {
+      const [, set, reload] = /: openclaw (config set \S+) true.*also: openclaw ([^)]+)/
+        .exec(world.gateway.text());
+      const before = world.gateway.text().length;
+      const said = (words) => until(words, async () =>
+        world.gateway.text().slice(before).includes(words),
+      { timeoutMs: 60_000, child: world.gateway });
+      await ran(`${set} false`);
+      await said("config hot reload applied");
+      let release;
+      const held = world.turn("Are you there?", { session: "agent:main:dashboard:held",
+        steps: [{ say: "Yes.", after: new Promise((resolve) => { release = resolve; }) }] });
+      await ran(`${set} true`);
+      await said("still has active retained work");
+      release();
+      await held;
+      await ran(reload);
+      const { requests } = await world.turn("What is my bike called?",
+        { session: "agent:main:dashboard:reloaded" });
+      assert.match(systemOf(requests[0]), /user\.bike: Kestrel/, world.gateway.text().slice(-3000));
+    });
+
+  async function ran(command) {
+    const { code, text } = await world.cli(...command.split(" "));
+    assert.equal(code, 0, text);
+  }
+
+  async function statusKnows() {
     await until("status knows", async () => {
       const status = await world.ask("/v1/status");
       return !JSON.stringify(status.value).includes("before_prompt_build");
     }, { timeoutMs: 20_000 });
-  });
+  }
 });

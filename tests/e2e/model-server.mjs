@@ -16,7 +16,8 @@ import { pathToFileURL } from "node:url";
 const LIFE_MS = 15 * 60_000;
 const EMBEDDING_DIMENSIONS = 64;
 
-/** @typedef {{say?: string, calls?: {name: string, arguments: object}[], match?: string}} Step */
+/** @typedef {{say?: string, calls?: {name: string, arguments: object}[], match?: string,
+ *             after?: Promise<unknown>}} Step  `after`: answered when it is settled */
 
 export class ModelServer {
   constructor() {
@@ -69,6 +70,7 @@ export class ModelServer {
     this.requests.push({ n: this.requests.length, at: Date.now(), path: request.url, text, body });
     if (request.url.endsWith("/embeddings")) return json(response, embeddings(body));
     const step = body.tools?.length ? this.#stepFor(text) : { say: aside(body) };
+    await step.after;
     const answer = { id: `scripted-${this.requests.length}`, model: body.model, step,
       usage: usage(text) };
     return body.stream ? stream(response, answer) : json(response, whole(answer));
