@@ -141,4 +141,9 @@ std::string key_segment(std::string_view words) {
   return segment;
 }
 
+std::string fact_subject(std::string_view key, std::string_view holder, std::string_view sender) {
+  const bool common = key.starts_with("project.") || key.starts_with("lesson.");
+  return holder.starts_with("group:") && !common ? std::string(sender) : std::string();
+}
+
 }  // namespace clawmark

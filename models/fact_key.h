@@ -26,4 +26,9 @@ std::optional<std::string> normal_fact_key(std::string_view key);
 // letter or digit in it.
 std::string key_segment(std::string_view words);
 
+// Whom a fact is about, said by `sender` under `holder`: in a group that person when the key is
+// about a person (pref., user.); of the common work (project., lesson.) nobody, so that what one
+// member says replaces what another said before. Elsewhere the holder says it: empty.
+std::string fact_subject(std::string_view key, std::string_view holder, std::string_view sender);
+
 }  // namespace clawmark

@@ -5,6 +5,7 @@
 
 #include "base/secrets.h"
 #include "base/utf8.h"
+#include "models/fact_key.h"
 #include "projections/facts.h"
 #include "serve/quote.h"
 
@@ -51,7 +52,7 @@ Result<std::vector<Fact>> changeable(const ToolCallContext& context, std::string
 
 // Where a statement goes: to wherever the same person already has this key (an owner has two
 // names), else home.
-std::vector<std::pair<std::string, std::string>> targets(const Sight& sight,
+std::vector<std::pair<std::string, std::string>> targets(const Sight& sight, std::string_view key,
                                                          const std::vector<Fact>& known) {
   std::vector<std::pair<std::string, std::string>> out;
   for (const Fact& fact : known) {
@@ -61,8 +62,7 @@ std::vector<std::pair<std::string, std::string>> targets(const Sight& sight,
       out.emplace_back(fact.holder, fact.subject);
     }
   }
-  if (out.empty())
-    out.emplace_back(sight.home, sight.home.starts_with("group:") ? sight.subject : "");
+  if (out.empty()) out.emplace_back(sight.home, fact_subject(key, sight.home, sight.subject));
   return out;
 }
 
@@ -111,7 +111,7 @@ Result<ToolAnswer> tool_set(const ToolCallContext& context, const json::object& 
   }
   CLAWMARK_ASSIGN(const auto known, changeable(context, key));
   std::vector<NewEvent> events;
-  const auto where = targets(context.sight, known);
+  const auto where = targets(context.sight, key, known);
   for (const auto& [holder, subject] : where) {
     json::object payload{{"key", key},         {"value", value},   {"holder", holder},
                          {"subject", subject}, {"source", "user"}, {"confidence", 1.0},

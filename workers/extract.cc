@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/secrets.h"
 #include "base/utf8.h"
+#include "models/fact_key.h"
 #include "projections/rebuild.h"
 #include "sources/text_cleaner.h"
 #include "workers/embed.h"
@@ -287,12 +288,11 @@ json::object ExtractPort::fact_json(ExtractedFact& fact, const MessageRow* fallb
   if (vouching == nullptr) fact.verified = false;
   const MessageRow* from = vouching != nullptr ? vouching : fallback;
   const std::string holder = from != nullptr ? from->audience : "";
-  const bool group = holder.starts_with("group:");
   json::object out{
       {"key", redact_secrets(fact.key)},
       {"value", redact_secrets(fact.value)},
       {"confidence", fact.confidence},
-      {"subject", group ? from->sender : ""},
+      {"subject", from != nullptr ? fact_subject(fact.key, holder, from->sender) : ""},
       {"holder", holder},
       {"evidence", std::move(evidence)},
       {"verified", fact.verified},

@@ -155,5 +155,21 @@ TEST_F(Tools, a_group_keeps_a_fact_with_the_one_who_said_it) {
   EXPECT_TRUE(block().empty());
 }
 
+TEST_F(Tools, what_a_group_decides_has_one_value_whoever_said_it) {
+  const auto of = [](const char* person) {
+    return World::caller("agent:main:telegram:group:-100", person);
+  };
+  EXPECT_TRUE(call("clawmark_set", {{"key", "project.colour"}, {"value", "teal"}}, of("101"))
+                  .at("ok")
+                  .as_bool());
+  EXPECT_TRUE(call("clawmark_set", {{"key", "project.colour"}, {"value", "petrol"}}, of("202"))
+                  .at("ok")
+                  .as_bool());
+  const std::string shown = block(of("101"));
+  EXPECT_NE(shown.find("project.colour: petrol"), std::string::npos) << shown;
+  EXPECT_EQ(shown.find("teal"), std::string::npos) << shown;
+  EXPECT_EQ(shown.find("about telegram"), std::string::npos) << shown;
+}
+
 }  // namespace
 }  // namespace clawmark

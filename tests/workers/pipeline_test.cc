@@ -60,8 +60,11 @@ TEST(Pipeline, a_built_in_extractor_does_not_wait_and_facts_carry_their_holder) 
   group.channel = "telegram";
   Entry named = message(uuid(3), "user", "remember project.port = 9090", kMs + 2);
   Entry owner = message(uuid(4), "user", "remember pref.tea = green", kMs + 3);
+  Entry agreed = message(uuid(5), "user", "remember project.paper = matt", kMs + 4);
+  agreed.sender_id = "102";
+  agreed.channel = "telegram";
   db->streams = {stream("s1", {direct}, "agent:main:telegram:direct:101"),
-                 stream("s2", {group}, "agent:main:telegram:group:-5"),
+                 stream("s2", {group, agreed}, "agent:main:telegram:group:-5"),
                  stream("s3", {named}, "agent:main:nightwork"), stream("s4", {owner})};
   EXPECT_TRUE(w.drain().done);
   const auto holder = [&](const std::string& key) {
@@ -69,6 +72,7 @@ TEST(Pipeline, a_built_in_extractor_does_not_wait_and_facts_carry_their_holder) 
   };
   EXPECT_EQ(holder("pref.editor"), "person:telegram:101|");
   EXPECT_EQ(holder("user.city"), "group:agent:main:telegram:group:-5|telegram:102");
+  EXPECT_EQ(holder("project.paper"), "group:agent:main:telegram:group:-5|");
   EXPECT_EQ(holder("project.port"), "session:agent:main:nightwork|");
   EXPECT_EQ(holder("pref.tea"), "person:owner|");
 }
