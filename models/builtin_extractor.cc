@@ -119,6 +119,7 @@ class Extraction {
     fact.value = collapse_space(finding.value);
     fact.confidence = finding.confidence;
     fact.due = finding.due;
+    fact.replaces = collapse_space(finding.replaces);
     fact.observed = message.at;
     fact.subject = message.sender;
     fact.evidence = {

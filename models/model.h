@@ -84,6 +84,7 @@ struct ExtractedFact {
   double confidence = 0;
   std::vector<Evidence> evidence;
   std::string subject;        // person id the fact is about
+  std::string replaces;       // a value given up for it, in the speaker's words; may be empty
   TimeMs observed;            // time of the newest evidence
   std::optional<TimeMs> due;  // a resolved date in the fact, if any
   bool verified = false;

@@ -50,6 +50,9 @@ class Machine {
       case ObservationKind::kExpired:
         expired(o);
         break;
+      case ObservationKind::kReplaced:
+        replaced(o);
+        break;
     }
   }
   KeyState take() { return std::move(state_); }
@@ -133,6 +136,12 @@ class Machine {
     }
   }
 
+  void replaced(const Observation& o) {
+    if (live() && state_.source == "extracted" && same_fact_value(state_.value, o.value)) {
+      end(o.said, KeyState::Life::kReplaced);
+    }
+  }
+
   void end(TimeMs at, KeyState::Life life) {
     close(at);
     if (!live() && state_.life == KeyState::Life::kNone) state_.created = at;
@@ -191,6 +200,7 @@ std::vector<bool> buried(const std::vector<Observation>& observations) {
         out[i] = tombstone;
         break;
       case ObservationKind::kExpired:
+      case ObservationKind::kReplaced:
         break;
     }
   }

@@ -11,7 +11,8 @@
 
 namespace clawmark {
 
-enum class ObservationKind { kStated, kExtracted, kForgotten, kExpired };
+// kReplaced: another fact of the same holder was said to be in place of `value`.
+enum class ObservationKind { kStated, kExtracted, kForgotten, kExpired, kReplaced };
 
 // One thing said (or decided) about a key. `message` and `messages` are its evidence that counts
 // now.
@@ -38,7 +39,7 @@ struct Validity {
 };
 
 struct KeyState {
-  enum class Life { kNone, kLive, kForgotten, kExpired };
+  enum class Life { kNone, kLive, kForgotten, kExpired, kReplaced };
   Life life = Life::kNone;
   std::string value, source;
   double confidence = 0;

@@ -22,7 +22,7 @@ class FactsProjection final : public Projection {
   explicit FactsProjection(const FoldOptions& options) : options_(options) {}
 
   std::string_view name() const override { return "facts"; }
-  int fold_version() const override { return 1; }
+  int fold_version() const override { return 2; }
   std::string ddl(int generation) const override {
     return generation_sql(kFactsDdl, kFactsPrefix, generation) +
            generation_sql(StandingLedger::ddl(), kFactsPrefix, generation);
@@ -61,11 +61,12 @@ class FactsProjection final : public Projection {
         11));
     CLAWMARK_TRY(feed(
         "SELECT o.agent, o.holder, o.subject, o.key, o.value, o.kind, o.confidence, o.said_ms, "
-        "o.due_ms, o.reason, o.state, o.blank, m.entry_id, e.quote FROM fact_observations__g# o "
+        "o.due_ms, o.reason, o.state, o.blank, m.entry_id, e.quote, o.replaces FROM "
+        "fact_observations__g# o "
         "LEFT JOIN fact_evidence__g# e ON e.seq = o.seq AND e.ordinal = o.ordinal "
         "LEFT JOIN fact_messages__g# m ON m.message = e.message "
-        "ORDER BY 1, 2, 3, 4, 8, 6, 5, 7, 9, 10, 11, 12, 13, 14",
-        14));
+        "ORDER BY 1, 2, 3, 4, 8, 6, 5, 7, 9, 10, 11, 12, 13, 14, 15",
+        15));
     CLAWMARK_TRY(
         feed("SELECT agent, holder, subject, memory_key, at_ms, event_type, old_value, new_value, "
              "source "

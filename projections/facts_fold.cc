@@ -14,6 +14,7 @@ struct FactsFold::Candidate {
   Observation observation;
   const char* kind = "extracted";
   std::string reason;  // not empty: it does not count
+  std::string replaces;
   bool blank = false;
   std::vector<std::pair<std::int64_t, std::string>> evidence;
 };
@@ -144,7 +145,7 @@ Status FactsFold::forgotten(const Event& event) {
       "UPDATE memory_events__g# SET old_value = NULL, new_value = NULL WHERE agent = ?1 AND "
       "holder = ?2 AND subject = ?3 AND memory_key = ?4 AND event_type <> 'reject'",
       key.agent, key.holder, key.subject, key.key));
-  CLAWMARK_TRY(recompute(key));
+  CLAWMARK_TRY(recompute(event, key));
   return audit(event, key, {"delete", std::nullopt, std::nullopt, "user", event.occurred});
 }
 
@@ -156,7 +157,7 @@ Status FactsFold::expired(const Event& event) {
   candidate.observation.said = {get_int(event.payload, "last_observed_ms")};
   CLAWMARK_ASSIGN(const auto before, present(candidate.key));
   CLAWMARK_TRY(insert_observation(event, candidate));
-  CLAWMARK_TRY(recompute(candidate.key));
+  CLAWMARK_TRY(recompute(event, candidate.key));
   CLAWMARK_ASSIGN(const auto after, present(candidate.key));
   if (!before.live || after.live) return Ok{};
   return audit(event, candidate.key,
@@ -185,6 +186,7 @@ Status FactsFold::extracted_fact(const Event& event, std::int64_t ordinal,
   o.confidence = std::clamp(get_double(fact, "confidence"), 0.0, 1.0);
   o.said = {get_int(fact, "observed_ms", event.occurred.value)};
   if (const auto due = get_int(fact, "due_ms"); due > 0) o.due = TimeMs{due};
+  candidate.replaces = fold_case(trim(get_string(fact, "replaces")));
   if (const auto* evidence = find_array(fact, "evidence"); evidence && get_bool(fact, "verified")) {
     for (const auto& item : *evidence) {
       if (!item.is_object()) continue;
@@ -202,6 +204,7 @@ Status FactsFold::extracted_fact(const Event& event, std::int64_t ordinal,
   const auto refuse = [&](std::string code) {
     candidate.reason = std::move(code);
     candidate.blank = true;
+    candidate.replaces.clear();
     o.value.clear();
     for (auto& [message, quote] : candidate.evidence) quote.clear();
     candidate.key.key = audit_key(candidate.key.key);
@@ -229,7 +232,7 @@ Status FactsFold::take_in(const Event& event, const Candidate& candidate) {
       candidate.observation.kind == ObservationKind::kStated ? "user" : "extracted";
   CLAWMARK_ASSIGN(const auto before, present(key));
   CLAWMARK_TRY(insert_observation(event, candidate));
-  CLAWMARK_TRY(recompute(key));
+  CLAWMARK_TRY(recompute(event, key));
   CLAWMARK_ASSIGN(const auto state, state_of(event.seq, candidate.observation.ordinal));
   const TimeMs at = candidate.observation.said;
   if (state == "deleted" || state == "rewound" || state == "forgotten") {
@@ -298,7 +301,7 @@ Status FactsFold::restand(const Event& event, const std::vector<Seq>& messages, 
   }
   for (const auto& key : keys) {
     CLAWMARK_ASSIGN(const auto before, present(key));
-    CLAWMARK_TRY(recompute(key));
+    CLAWMARK_TRY(recompute(event, key));
     CLAWMARK_ASSIGN(const auto after, present(key));
     if (before.live == after.live && before.value == after.value) continue;
     const bool texts = std::string_view(cause) != "deletion";
@@ -325,11 +328,12 @@ Status FactsFold::insert_observation(const Event& event, const Candidate& candid
   const auto& key = candidate.key;
   CLAWMARK_TRY(tables_.run(
       "INSERT INTO fact_observations__g#(seq, ordinal, agent, holder, subject, key, value, kind, "
-      "confidence, said_ms, recorded_ms, due_ms, reason, state, blank) VALUES(?1, ?2, ?3, ?4, ?5, "
-      "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 'new', ?14)",
+      "confidence, said_ms, recorded_ms, due_ms, reason, state, blank, replaces) VALUES(?1, ?2, "
+      "?3, "
+      "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 'new', ?14, ?15)",
       event.seq.value, o.ordinal, key.agent, key.holder, key.subject, key.key, o.value,
       candidate.kind, o.confidence, o.said, event.recorded, o.due, candidate.reason,
-      candidate.blank));
+      candidate.blank, candidate.replaces));
   for (const auto& [message, quote] : candidate.evidence) {
     CLAWMARK_TRY(
         tables_.run("INSERT OR IGNORE INTO fact_evidence__g#(seq, ordinal, message, quote) "

@@ -28,7 +28,7 @@ struct KeptObservation {
   };
   Observation observation;
   std::vector<Evidence> evidence;
-  std::string kind, reason, state;
+  std::string kind, reason, state, replaces;
   bool blank = false;
   // After settle(): what it is now.
   std::string settled;  // active, rewound, deleted, forgotten, rejected
@@ -67,7 +67,11 @@ class FactsFold {
   Status load_evidence(KeptObservation& row);
   void settle(std::vector<KeptObservation>& rows);
   Status hydrate(KeptObservation& row);
-  Status recompute(const FactKey& key);
+  // The key, and those whose value was given up for one of its own.
+  Status recompute(const Event& event, const FactKey& key);
+  Result<std::vector<KeptObservation>> compute(const FactKey& key);
+  Status load_replacing(const FactKey& key, std::vector<Observation>& out);
+  Result<std::vector<FactKey>> keys_holding(const FactKey& other, std::string_view value);
   Status write_state(const FactKey& key, const KeyState& state);
   Status write_rows(const FactKey& key, std::vector<KeptObservation>& rows);
   Status withdraw_text(const FactKey& key, const std::vector<KeptObservation>& rows,

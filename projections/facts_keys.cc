@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/utf8.h"
 #include "log/event_log.h"
 #include "projections/facts_fold.h"
 
@@ -59,7 +60,8 @@ Result<std::vector<KeptObservation>> FactsFold::load(const FactKey& key) {
   std::vector<KeptObservation> rows;
   CLAWMARK_TRY(tables_.each(
       "SELECT seq, ordinal, value, kind, confidence, said_ms, recorded_ms, due_ms, reason, state, "
-      "blank FROM fact_observations__g# WHERE agent = ?1 AND holder = ?2 AND subject = ?3 AND "
+      "blank, replaces FROM fact_observations__g# WHERE agent = ?1 AND holder = ?2 AND subject = "
+      "?3 AND "
       "key = ?4 ORDER BY seq, ordinal",
       [&](Statement& row) {
         KeptObservation kept;
@@ -76,6 +78,7 @@ Result<std::vector<KeptObservation>> FactsFold::load(const FactKey& key) {
         kept.reason = row.string(8);
         kept.state = row.string(9);
         kept.blank = row.integer(10) != 0;
+        kept.replaces = row.string(11);
         rows.push_back(std::move(kept));
       },
       key.agent, key.holder, key.subject, key.key));
@@ -144,6 +147,7 @@ Status FactsFold::hydrate(KeptObservation& row) {
   }
   const auto& fact = (*facts)[ordinal].get_object();
   row.observation.value = get_string(fact, "value");
+  row.replaces = fold_case(trim(get_string(fact, "replaces")));
   const auto* evidence = find_array(fact, "evidence");
   for (auto& kept : row.evidence) {
     if (evidence == nullptr) break;
@@ -157,7 +161,28 @@ Status FactsFold::hydrate(KeptObservation& row) {
   return Ok{};
 }
 
-Status FactsFold::recompute(const FactKey& key) {
+Status FactsFold::recompute(const Event& event, const FactKey& key) {
+  CLAWMARK_ASSIGN(const auto rows, compute(key));
+  for (const auto& row : rows) {
+    if (row.replaces.empty() || row.settled == row.state) continue;
+    CLAWMARK_ASSIGN(const auto others, keys_holding(key, row.replaces));
+    for (const FactKey& other : others) {
+      CLAWMARK_ASSIGN(const auto before, present(other));
+      CLAWMARK_ASSIGN(const auto computed, compute(other));
+      CLAWMARK_ASSIGN(const auto after, present(other));
+      if (computed.empty() || before.live == after.live) continue;
+      Audit note{after.live ? "create" : "delete", std::nullopt, std::nullopt, "replaced",
+                 row.observation.said};
+      if (before.live) note.old_value = before.value;
+      if (after.live) note.new_value = after.value;
+      CLAWMARK_TRY(audit(event, other, note));
+    }
+  }
+  return Ok{};
+}
+
+// The rows as they were kept before, with what they are settled as now.
+Result<std::vector<KeptObservation>> FactsFold::compute(const FactKey& key) {
   CLAWMARK_ASSIGN(auto rows, load(key));
   settle(rows);
   std::vector<Observation> counting;
@@ -166,9 +191,42 @@ Status FactsFold::recompute(const FactKey& key) {
     if (row.settled == "active" && row.blank && text) CLAWMARK_TRY(hydrate(row));
     if (row.settled == "active") counting.push_back(row.observation);
   }
+  CLAWMARK_TRY(load_replacing(key, counting));
   sort_observations(counting);
   CLAWMARK_TRY(write_state(key, fold_key(counting)));
-  return write_rows(key, rows);
+  CLAWMARK_TRY(write_rows(key, rows));
+  return rows;
+}
+
+Status FactsFold::load_replacing(const FactKey& key, std::vector<Observation>& out) {
+  if (out.empty()) return Ok{};
+  return tables_.each(
+      "SELECT seq, ordinal, replaces, said_ms FROM fact_observations__g# WHERE agent = ?1 AND "
+      "holder = ?2 AND replaces <> '' AND state = 'active' AND key <> ?3",
+      [&](Statement& row) {
+        Observation o;
+        o.seq = row.integer(0);
+        o.ordinal = row.integer(1);
+        o.kind = ObservationKind::kReplaced;
+        o.value = row.string(2);
+        o.said = row.time(3);
+        out.push_back(std::move(o));
+      },
+      key.agent, key.holder, key.key);
+}
+
+Result<std::vector<FactKey>> FactsFold::keys_holding(const FactKey& other, std::string_view value) {
+  std::vector<FactKey> keys;
+  CLAWMARK_TRY(tables_.each(
+      "SELECT DISTINCT subject, key, value FROM fact_observations__g# WHERE agent = ?1 AND "
+      "holder = ?2 AND key <> ?3 AND kind = 'extracted' ORDER BY subject, key",
+      [&](Statement& row) {
+        FactKey key{other.agent, other.holder, row.string(0), row.string(1)};
+        if (!same_fact_value(row.text(2), value)) return;
+        if (keys.empty() || keys.back() != key) keys.push_back(std::move(key));
+      },
+      other.agent, other.holder, other.key));
+  return keys;
 }
 
 Status FactsFold::write_state(const FactKey& key, const KeyState& state) {
@@ -211,9 +269,10 @@ Status FactsFold::write_rows(const FactKey& key, std::vector<KeptObservation>& r
     if (blank && !row.blank) withdrawn.push_back(std::exchange(row.observation.value, {}));
     if (blank == row.blank && row.settled == row.state) continue;
     CLAWMARK_TRY(tables_.run(
-        "UPDATE fact_observations__g# SET value = ?3, state = ?4, blank = ?5 WHERE seq = ?1 AND "
-        "ordinal = ?2",
-        row.observation.seq, row.observation.ordinal, row.observation.value, row.settled, blank));
+        "UPDATE fact_observations__g# SET value = ?3, state = ?4, blank = ?5, replaces = ?6 WHERE "
+        "seq = ?1 AND ordinal = ?2",
+        row.observation.seq, row.observation.ordinal, row.observation.value, row.settled, blank,
+        blank ? std::string() : row.replaces));
     if (blank == row.blank) continue;
     row.blank = blank;
     for (const auto& evidence : row.evidence) {

@@ -20,15 +20,18 @@ CREATE TABLE IF NOT EXISTS fact_history__g#(
   valid_from_ms INTEGER NOT NULL, valid_to_ms INTEGER, message INTEGER NOT NULL, quote TEXT NOT NULL,
   PRIMARY KEY(agent, holder, subject, key, ordinal)) STRICT, WITHOUT ROWID;
 -- Everything ever said about a key: kind is stated, extracted, forgotten or expired; reason says why it does not
--- count (CONFIDENCE, INJECTION, …); blank: its text was taken away.
+-- count (CONFIDENCE, INJECTION, …); blank: its text was taken away; replaces: the value, of whatever key, that was
+-- given up for it, case folded.
 CREATE TABLE IF NOT EXISTS fact_observations__g#(
   seq INTEGER NOT NULL, ordinal INTEGER NOT NULL, agent TEXT NOT NULL, holder TEXT NOT NULL,
   subject TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, kind TEXT NOT NULL,
   confidence REAL NOT NULL, said_ms INTEGER NOT NULL, recorded_ms INTEGER NOT NULL, due_ms INTEGER,
-  reason TEXT NOT NULL, state TEXT NOT NULL, blank INTEGER NOT NULL,
+  reason TEXT NOT NULL, state TEXT NOT NULL, blank INTEGER NOT NULL, replaces TEXT NOT NULL,
   PRIMARY KEY(seq, ordinal)) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS fact_observations__g#_key
   ON fact_observations__g#(agent, holder, subject, key);
+CREATE INDEX IF NOT EXISTS fact_observations__g#_replaces
+  ON fact_observations__g#(agent, holder) WHERE replaces <> '';
 CREATE TABLE IF NOT EXISTS fact_evidence__g#(
   seq INTEGER NOT NULL, ordinal INTEGER NOT NULL, message INTEGER NOT NULL, quote TEXT NOT NULL,
   PRIMARY KEY(seq, ordinal, message)) STRICT, WITHOUT ROWID;

@@ -292,6 +292,7 @@ json::object ExtractPort::fact_json(ExtractedFact& fact, const MessageRow* fallb
       {"key", redact_secrets(fact.key)},
       {"value", redact_secrets(fact.value)},
       {"confidence", fact.confidence},
+      {"replaces", redact_secrets(fact.replaces)},
       {"subject", from != nullptr ? fact_subject(fact.key, holder, from->sender) : ""},
       {"holder", holder},
       {"evidence", std::move(evidence)},

@@ -20,6 +20,7 @@ struct Finding {
   std::string key, value;
   double confidence = 0;
   std::optional<TimeMs> due;
+  std::string replaces;  // what was given up for it: "instead of X"
 };
 
 struct Context {
@@ -36,7 +37,7 @@ struct Context {
   bool is(std::size_t at, std::initializer_list<std::string_view> any) const;
   void add(std::string key, std::string value, double confidence,
            std::optional<TimeMs> due = std::nullopt) const {
-    found.push_back({std::move(key), std::move(value), confidence, due});
+    found.push_back({std::move(key), std::move(value), confidence, due, {}});
   }
 };
 

@@ -20,10 +20,26 @@ std::optional<ToolKind> kind_of(const Word& word) {
   return tool_kind(without_version(word.lower));
 }
 
+// A named thing that was given up: "… instead of Y", "… over Y", "… not Y". Empty: none.
+std::string given_up(const Context& context, Span span) {
+  for (std::size_t at = span.first + 1; at + 1 < span.last; ++at) {
+    const bool two = context.is(at, {"instead", "rather"}) && context.is(at + 1, {"of", "than"});
+    if (!two && !context.is(at, {"over", "not"})) continue;
+    auto old = object_of(context, {at + (two ? 2 : 1), span.last}, 3);
+    if (!old) return {};
+    while (old->first + 1 < old->last && context.is(old->first, {"the", "a", "an", "our"}))
+      ++old->first;
+    return is_hard(context.words()[old->first]) ? std::string(context.text(*old)) : std::string();
+  }
+  return {};
+}
+
 // What was chosen, under the key of what it is chosen for.
-bool add_choice(const Context& context, Span chosen, std::string_view says, double confidence) {
+bool add_choice(const Context& context, Span chosen, std::string_view says, double confidence,
+                std::string old) {
   const auto object = object_of(context, chosen, 9);
   if (!object) return false;
+  if (old.empty()) old = given_up(context, *object);
   const auto& words = context.words();
   Span what = *object;
   std::string purpose;
@@ -55,11 +71,13 @@ bool add_choice(const Context& context, Span chosen, std::string_view says, doub
   } else if (!purpose.empty()) {
     context.add("project." + purpose, value, std::min(confidence, kPlain));
   } else if (is_hard(words[what.first])) {
-    context.add(key_under("project.", object_key(context, what)), std::string(says) + " " + value,
+    context.add(key_under("project.", object_key(context, what)),
+                std::string(says) + " " + value + (old.empty() ? "" : " instead of " + old),
                 kSofter);
   } else {
     return false;
   }
+  context.found.back().replaces = std::move(old);
   return true;
 }
 
@@ -103,7 +121,9 @@ bool find_choice(const Context& context) {
     if (!match) continue;
     const Span object = match->captures.back();
     if (rule.says == "moved to" && !kind_of(context.words()[object.first])) return false;
-    if (add_choice(context, object, rule.says, rule.confidence)) return true;
+    std::string old;  // "from Y to X"
+    if (match->captures.size() > 1) old = context.text(match->captures.front());
+    if (add_choice(context, object, rule.says, rule.confidence, std::move(old))) return true;
   }
   return false;
 }

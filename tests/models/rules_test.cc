@@ -114,6 +114,20 @@ TEST(RuleExtractor, several_statements_of_one_message_each_count) {
                                          "pref.early_meetings"));
 }
 
+TEST(RuleExtractor, says_what_was_given_up_for_a_choice) {
+  const auto given_up = [](const char* text) {
+    const auto facts = extract({said(1, text)});
+    return facts.size() == 1 ? facts[0].key + ": " + facts[0].value + " / " + facts[0].replaces
+                             : std::string();
+  };
+  EXPECT_EQ(given_up("Then let's switch. We decided to use Mollie instead of Stripe, because the "
+                     "fees are lower."),
+            "project.mollie: decided on Mollie instead of Stripe / Stripe");
+  EXPECT_EQ(given_up("We chose Postgres over MySQL."), "project.database: Postgres / MySQL");
+  EXPECT_EQ(given_up("We've switched from MySQL to Postgres"),
+            "project.database: Postgres / MySQL");
+}
+
 TEST(RuleExtractor, pasted_text_counts_only_where_it_is_meant_to_be_remembered) {
   std::string pasted = "I love spicy food. ";
   while (pasted.size() < 4000) pasted += "Lorem ipsum dolor sit amet. ";

@@ -272,6 +272,59 @@ TEST(Facts, C017_a_discarded_branch_does_not_count_until_it_is_taken_up_again) {
   EXPECT_EQ(w.one("SELECT state FROM fact_observations WHERE value = '9090'"), "rewound");
 }
 
+Extracted instead_of(const std::string& old, Extracted fact) {
+  fact.replaces = old;
+  return fact;
+}
+
+TEST(Facts, what_was_given_up_for_another_thing_does_not_stand_in_any_order) {
+  for (const bool newest_first : {false, true}) {
+    World w;
+    const Seq old = w.say({.text = "Stripe as the payment provider", .at = day(1)});
+    const Seq now = w.say({.text = "Mollie instead of Stripe", .at = day(5)});
+    const Extracted stripe{"project.payment_provider", "Stripe", 0.9, {old}};
+    const Extracted mollie =
+        instead_of("stripe", {"project.mollie", "decided on Mollie", 0.9, {now}});
+    if (newest_first) w.extract(mollie);
+    w.extract(stripe);
+    if (!newest_first) w.extract(mollie);
+    EXPECT_FALSE(w.fact("project.payment_provider")) << newest_first;
+    EXPECT_TRUE(w.fact("project.mollie")) << newest_first;
+    EXPECT_EQ(w.one("SELECT value || ' ' || valid_from_ms || ' ' || valid_to_ms FROM fact_history "
+                    "WHERE key = 'project.payment_provider'"),
+              "Stripe " + std::to_string(day(1).value) + " " + std::to_string(day(5).value));
+  }
+}
+
+TEST(Facts, what_was_given_up_stands_again_when_it_is_said_again_or_the_reason_falls) {
+  World w;
+  const Seq old = w.say({.text = "Stripe as the payment provider", .at = day(1)});
+  const Seq now = w.say({.text = "Mollie instead of Stripe", .at = day(5)});
+  w.extract({{"project.payment_provider", "Stripe", 0.9, {old}},
+             instead_of("Stripe", {"project.mollie", "decided on Mollie", 0.9, {now}})});
+  EXPECT_FALSE(w.fact("project.payment_provider"));
+  EXPECT_EQ(w.audit("project.payment_provider").back(), "delete Stripe→- replaced");
+  w.branch("s1", "transcripts", 1, {now});
+  ASSERT_TRUE(w.fact("project.payment_provider"));
+  EXPECT_EQ(w.fact("project.payment_provider")->value, "Stripe");
+  w.branch("s1", "transcripts", 2, {});
+  EXPECT_FALSE(w.fact("project.payment_provider"));
+  const Seq again = w.say({.text = "Back to Stripe as the payment provider", .at = day(9)});
+  w.extract({"project.payment_provider", "Stripe", 0.9, {again}});
+  ASSERT_TRUE(w.fact("project.payment_provider"));
+  w.forget("project.mollie", day(10));
+  EXPECT_FALSE(w.fact("project.mollie"));
+  EXPECT_EQ(w.one("SELECT count(*) FROM fact_observations__g1 WHERE replaces <> ''"), "0");
+}
+
+TEST(Facts, what_a_person_set_stands_whatever_is_said_to_replace_it) {
+  World w;
+  const Seq now = w.say({.text = "Mollie instead of Stripe", .at = day(5)});
+  w.state("project.payment_provider", "Stripe", day(1));
+  w.extract(instead_of("Stripe", {"project.mollie", "decided on Mollie", 0.9, {now}}));
+  EXPECT_TRUE(w.fact("project.payment_provider"));
+}
+
 TEST(Facts, C020_what_stood_only_in_a_deleted_session_is_withdrawn_with_its_text) {
   World w;
   const Seq badge = w.say({.text = "My badge colour is teal", .at = day(0), .session = "s5"});

@@ -117,7 +117,8 @@ Seq World::extract(const std::vector<Extracted>& list, TimeMs at) {
                      {"evidence", evidence},
                      {"verified", fact.verified},
                      {"observed_ms", at.value},
-                     {"due_ms", fact.due_ms}});
+                     {"due_ms", fact.due_ms},
+                     {"replaces", fact.replaces}});
   }
   event.payload = {{"session_id", "s1"}, {"model", "test"}, {"facts", items}};
   return append(std::move(event));

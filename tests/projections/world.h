@@ -50,6 +50,7 @@ struct Extracted {
   std::string subject = "telegram:101";
   bool verified = true;
   std::int64_t due_ms = 0;
+  std::string replaces = {};
 };
 
 class World : public BodyResolver {
