@@ -50,7 +50,14 @@ bool find_note(const Context& context) {
   const std::string segment = object_key(context, subject);
   const std::string value(context.text({0, words.size()}));
   if (segment.empty()) return false;
-  const auto date = find_date(context.clause, 0, context.said, context.zone);
+  // "write dates as 24 November": an example is no date of the note's own.
+  bool example = false;
+  for (std::size_t at = 0; at + 1 < words.size(); ++at) {
+    const char c = words[at + 1].lower.front();
+    example = example || (context.is(at, {"as", "like"}) && c >= '0' && c <= '9');
+  }
+  auto date = find_date(context.clause, 0, context.said, context.zone);
+  if (example) date.reset();
   context.add(key_under(own     ? "user.note_"
                         : found ? "project."
                                 : "project.note_",

@@ -36,6 +36,8 @@ constexpr Row kStated[] = {
     {"I enjoy woodworking a lot", "pref.woodworking", "enjoys woodworking"},
     {"I dislike long emails", "pref.long_emails", "dislikes long emails"},
     {"I'm really into bouldering these days", "pref.bouldering", "is into bouldering"},
+    {"Remember that we write dates as 24 November.", "project.note_write_dates_as_24_november",
+     "we write dates as 24 November"},
     // tools
     {"I use helix", "pref.editor", "helix"},
     {"I switched from vim to Helix", "pref.editor", "Helix"},
