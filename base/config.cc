@@ -204,7 +204,7 @@ class Loader {
     const std::string origin = "file " + path;
     if (field == nullptr) {
       problem(name + " (" + origin + "): unknown key" + nearest(name, false) +
-              " `clawmark config show` lists them all");
+              "; `clawmark config show` lists them all");
       return;
     }
     if (const auto* items = value.if_array(); items != nullptr && field->key.type == "list") {

@@ -21,20 +21,6 @@ std::string backup_path(const std::string& path, int version) {
   return path + ".v" + std::to_string(version) + ".bak";
 }
 
-// The backup of the highest version beside the store; empty when there is none.
-std::string newest_backup(const std::string& path) {
-  const std::string prefix = base_name(path) + ".v";
-  int newest = 0;
-  for (const std::string& name : list_dir(dir_name(path))) {
-    if (!name.starts_with(prefix) || !name.ends_with(".bak")) continue;
-    int version = 0;
-    const char* end = name.data() + name.size() - 4;
-    const auto parsed = std::from_chars(name.data() + prefix.size(), end, version);
-    if (parsed.ec == std::errc() && parsed.ptr == end) newest = std::max(newest, version);
-  }
-  return newest == 0 ? std::string() : backup_path(path, newest);
-}
-
 Status sync_file(const std::string& path, int flags) {
   const Fd fd(::open(path.c_str(), flags | O_CLOEXEC));
   if (fd.valid() && ::fsync(fd.get()) == 0) return Ok{};
@@ -66,6 +52,19 @@ Result<int> schema_version(Database& db) {
   }
   CLAWMARK_ASSIGN(const auto version, db.query_int("SELECT max(version) FROM schema_version"));
   return static_cast<int>(version.value_or(0));
+}
+
+std::string newest_backup(const std::string& path) {
+  const std::string prefix = base_name(path) + ".v";
+  int newest = 0;
+  for (const std::string& name : list_dir(dir_name(path))) {
+    if (!name.starts_with(prefix) || !name.ends_with(".bak")) continue;
+    int version = 0;
+    const char* end = name.data() + name.size() - 4;
+    const auto parsed = std::from_chars(name.data() + prefix.size(), end, version);
+    if (parsed.ec == std::errc() && parsed.ptr == end) newest = std::max(newest, version);
+  }
+  return newest == 0 ? std::string() : backup_path(path, newest);
 }
 
 Result<int> inspect_schema_version(const std::string& path) {

@@ -20,6 +20,9 @@ Result<int> schema_version(Database& db);
 // 0: there is no file or it is empty.
 Result<int> inspect_schema_version(const std::string& path);
 
+// The backup of the highest version beside the store; empty when there is none.
+std::string newest_backup(const std::string& path);
+
 // Error: fatal, stage "store", "schema_newer": names both versions and the newest backup.
 Error newer_schema_error(const std::string& path, int found, int known);
 

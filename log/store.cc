@@ -26,6 +26,32 @@ Error store_error(const char* reason, std::string message) {
   return make_error(ErrorKind::kFatal, "store", reason, std::move(message));
 }
 
+// What SQLite says of a file, as what it means for the one who has it, with the remedy.
+Error unusable(const std::string& path, const Error& error) {
+  if (error.stage != "sqlite") return error;
+  if (error.reason == "corrupt" || error.reason == "notadb") {
+    const std::string backup = newest_backup(path);
+    return store_error(error.reason.c_str(),
+                       path + " is damaged, or no database: keep it, and put back " +
+                           (backup.empty() ? "a backup of your own" : backup));
+  }
+  if (error.reason == "readonly" || error.reason == "cantopen" || error.reason == "perm") {
+    return store_error(error.reason.c_str(),
+                       path +
+                           " cannot be opened: the file and its folder must be readable and "
+                           "writable for this user (side files are made beside it)");
+  }
+  Error named = error;
+  named.message = path + ": " + error.message;
+  return named;
+}
+
+template <class T>
+Result<T> usable(const std::string& path, Result<T> result) {
+  if (!result.ok()) return unusable(path, result.error());
+  return result;
+}
+
 int latest(std::span<const Migration> schema) {
   return schema.empty() ? 0 : schema.back().number;
 }
@@ -110,13 +136,15 @@ Result<Store> Store::open(const StoreOptions& options, const Clock& clock) {
                            "write-ahead log can be damaged: choose a db_path on a local disk");
   }
   CLAWMARK_ASSIGN(auto lock, FileLock::acquire(path + ".lock", options.holder));
-  CLAWMARK_ASSIGN(const int version, inspect_schema_version(path));
+  CLAWMARK_ASSIGN(const int version, usable(path, inspect_schema_version(path)));
   if (version > latest(options.schema)) {
     return newer_schema_error(path, version, latest(options.schema));
   }
-  CLAWMARK_ASSIGN(auto db, Database::open(path, OpenMode::kReadWriteCreate));
+  CLAWMARK_ASSIGN(auto db, usable(path, Database::open(path, OpenMode::kReadWriteCreate)));
   make_files_private(path);
-  CLAWMARK_TRY(bring_up_to_date(db, path, options, clock));
+  if (const auto ready = bring_up_to_date(db, path, options, clock); !ready.ok()) {
+    return unusable(path, ready.error());
+  }
   CLAWMARK_ASSIGN(auto origin, load_origin(db));
   EventLog log(clock, origin);
   return Store(std::make_unique<State>(
@@ -129,8 +157,8 @@ Result<Database> Store::open_read_only(const std::string& path) {
     return make_error(ErrorKind::kNotFound, "store", "missing",
                       "there is no store at " + path + " yet: start clawmarkd once");
   }
-  CLAWMARK_ASSIGN(auto db, Database::open(path, OpenMode::kReadOnly));
-  CLAWMARK_ASSIGN(const int version, schema_version(db));
+  CLAWMARK_ASSIGN(auto db, usable(path, Database::open(path, OpenMode::kReadOnly)));
+  CLAWMARK_ASSIGN(const int version, usable(path, schema_version(db)));
   const int known = latest(migrations());
   if (version > known) return newer_schema_error(path, version, known);
   if (version == 0) {

@@ -36,7 +36,7 @@ HttpAnswer fail(const Error& error) {
     case ErrorKind::kRetriable:
       return fail(503, "unavailable", error.message);
     default:
-      return fail(500, "internal", error.message);
+      return fail(500, error.stage == "store" ? "store_unusable" : "internal", error.message);
   }
 }
 

@@ -154,6 +154,9 @@ class MessageSource {
   // the hash.
   struct Wanted {
     std::string stream, place, entry_id;
+    // Known: what stands at the place under another id counts, too, when it has this hash (a host
+    // that rewrites a transcript gives the same words new ids).
+    std::optional<Hash256> hash = {};
   };
   virtual std::vector<std::optional<std::string>> bodies(std::span<const Wanted> wanted) = 0;
   // A value that differs after any change to the carrier since it was last asked; "" = look anyway.

@@ -19,7 +19,7 @@ std::vector<std::optional<std::string>> SourceResolver::resolve(
         const auto& sighting = request.sightings[round];
         const bool same_agent = open.agent.empty() || open.agent == request.agent;
         if (sighting.carrier != open.source->carrier() || !same_agent) continue;
-        wanted.push_back({sighting.stream, sighting.place, request.entry_id});
+        wanted.push_back({sighting.stream, sighting.place, request.entry_id, request.hash});
         index.push_back(i);
       }
       if (wanted.empty()) continue;

@@ -352,11 +352,14 @@ std::vector<std::optional<std::string>> TranscriptSource::bodies(std::span<const
     if (!content.ok()) continue;
     const auto take = [&](EntryLine&& line) {
       if (!line.parsed.ok() || line.parsed->entry.kind != EntryKind::kMessage) return false;
-      if (!one.entry_id.empty() && line.parsed->entry.entry_id != one.entry_id) return false;
-      body = std::move(line.parsed->entry.text);
+      const bool same = one.entry_id.empty() || line.parsed->entry.entry_id == one.entry_id;
+      std::string& text = line.parsed->entry.text;
+      if (!same && !(one.hash && sha256(text) == *one.hash)) return false;
+      body = std::move(text);
       return true;
     };
-    // Where it was; else, as the file may have been rewritten, by its id.
+    // Where it was; else, as the file may have been rewritten, by its id. The same words under a
+    // new id are known by their hash.
     const auto place = std::strtoll(one.place.c_str(), nullptr, 10);
     EntryLines here(place, 0, 0, EntryLines::Wrap::kPlain, EntryParser::Keep::kWholeText);
     const auto first = [&](EntryLine&& line) { return take(std::move(line)), false; };

@@ -20,11 +20,12 @@ namespace clawmark {
 // Exit codes, documented in docs/operations.md.
 enum ExitCode : int {
   kExitOk = 0,
-  kExitFailed = 1,    // the command failed, or verify or doctor found something
-  kExitUsage = 2,     // wrong arguments or configuration
-  kExitWorkLeft = 3,  // reconcile: there is still work, and the answer says how much
-  kExitNoStore = 69,  // there is no store yet (EX_UNAVAILABLE)
-  kExitHeld = 75,     // another process holds the store (EX_TEMPFAIL)
+  kExitFailed = 1,     // the command failed, or verify or doctor found something
+  kExitUsage = 2,      // wrong arguments or configuration
+  kExitWorkLeft = 3,   // reconcile: there is still work, and the answer says how much
+  kExitNoStore = 69,   // there is no store yet (EX_UNAVAILABLE)
+  kExitUnusable = 78,  // the store cannot be used as it is (EX_CONFIG)
+  kExitHeld = 75,      // another process holds the store (EX_TEMPFAIL)
 };
 
 struct Globals {
@@ -35,8 +36,9 @@ struct Globals {
 };
 
 enum class Access {
-  kRead,   // without a daemon: a read-only connection
-  kWrite,  // without a daemon: takes the store's lock, does it, lets go
+  kRead,    // without a daemon: a read-only connection
+  kWrite,   // without a daemon: takes the store's lock, does it, lets go; the store must be there
+  kCreate,  // as kWrite, and makes the store when it is not there
 };
 
 class Session {

@@ -12,7 +12,7 @@ namespace {
 // In a conversation: what the host would say of it. Otherwise through somebody's eyes.
 json::object with_caller(const Session& session, json::object params) {
   const Globals& globals = session.globals();
-  if (globals.session_key.empty()) return with_caller(session, std::move(params));
+  if (globals.session_key.empty()) return session.with_eyes(std::move(params));
   const SessionKey key = parse_session_key(globals.session_key);
   json::object caller{{"agent", globals.agent.empty() ? key.agent : globals.agent},
                       {"session_key", globals.session_key},

@@ -97,6 +97,14 @@ int run_command_line(int argc, char** argv) {
   add_all(registry);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    const auto unknown = app.remaining();
+    if (app.get_subcommands().empty() && !unknown.empty()) {
+      std::fprintf(stderr, "clawmark: there is no command `%s`; `clawmark --help` lists them\n",
+                   unknown.front().c_str());
+      return kExitUsage;
+    }
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }

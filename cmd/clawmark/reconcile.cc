@@ -32,7 +32,7 @@ int reconcile(Session& session, bool wait, bool drain) {
   for (;;) {
     json::object params{{"drain", drain}, {"wait_ms", kStepMs}};
     const auto answer =
-        session.ask("reconcile", std::move(params), Access::kWrite, kStepMs + 20'000);
+        session.ask("reconcile", std::move(params), Access::kCreate, kStepMs + 20'000);
     if (answer.ok() && wait && !is_done(*answer)) {
       most = std::max(most, left(*answer));
       bar.show("reconcile", most - left(*answer), most);

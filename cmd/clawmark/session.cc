@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "base/files.h"
 #include "base/scope.h"
 #include "cmd/app.h"
 #include "cmd/clawmark/command.h"
@@ -70,6 +71,13 @@ Result<Session::Local*> Session::local(Access access) {
     return local_.get();
   }
   if (!local_->app) {
+    // A mistyped path must not make a store of its own.
+    const auto file = stat_file(config().db_path);
+    if (access != Access::kCreate && (!file || file->size == 0)) {
+      return make_error(ErrorKind::kNotFound, "store", "missing",
+                        "there is no store at " + config().db_path +
+                            " yet: start clawmarkd once, or correct db_path");
+    }
     CLAWMARK_ASSIGN(local_->app, App::open(config(), "clawmark"));
   }
   return local_.get();
@@ -120,6 +128,7 @@ int Session::fail(const Error& error) const {
   std::fprintf(stderr, "clawmark: %s\n", error.message.c_str());
   if (error.stage == "lock" || error.reason == "held") return kExitHeld;
   if (error.reason == "missing" || error.reason == "no_store") return kExitNoStore;
+  if (error.stage == "store" || error.reason == "store_unusable") return kExitUnusable;
   return error.kind == ErrorKind::kInvalid ? kExitUsage : kExitFailed;
 }
 

@@ -187,6 +187,33 @@ TEST(CommandLine, mistakes_have_their_own_exit_codes) {
   const Outcome none = world.clawmark({"facts"});
   EXPECT_EQ(none.code, 69);
   EXPECT_THAT(none.err, HasSubstr("clawmarkd"));
+  EXPECT_THAT(world.clawmark({"frobnicate"}).err, HasSubstr("no command `frobnicate`"));
+}
+
+TEST(CommandLine, a_mistyped_path_makes_no_store) {
+  const World world(false);
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"verify"},
+                                                  {"rebuild"},
+                                                  {"set", "user.name", "Ada"},
+                                                  {"forget", "user.name"},
+                                                  {"parked", "retry"}}) {
+    const Outcome refused = world.clawmark(command);
+    EXPECT_EQ(refused.code, 69) << command[0] << refused.out << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("db_path")) << command[0];
+  }
+  EXPECT_EQ(world.clawmark({"facts"}).code, 69);
+}
+
+TEST(CommandLine, a_damaged_store_is_named_with_the_remedy) {
+  const World world(false);
+  EXPECT_EQ(world.clawmark({"reconcile", "--wait"}).code, 0);
+  support::write_text(world.db(), std::string(8192, 'x'));
+  for (const char* command : {"facts", "verify"}) {
+    const Outcome refused = world.clawmark({command});
+    EXPECT_EQ(refused.code, 78) << refused.err;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr(world.db()), HasSubstr("backup"),
+                                   Not(HasSubstr("PRAGMA")), Not(HasSubstr("SELECT"))));
+  }
 }
 
 TEST(CommandLine, config_show_names_values_and_where_they_come_from) {
@@ -197,6 +224,15 @@ TEST(CommandLine, config_show_names_values_and_where_they_come_from) {
   EXPECT_EQ(shown.code, 2);
   EXPECT_THAT(shown.out, AllOf(HasSubstr("recall_limit"), HasSubstr("environment")));
   EXPECT_THAT(shown.err, AllOf(HasSubstr("CLAWMARK_RECALL_LIMIT"), HasSubstr("80%")));
+}
+
+TEST(CommandLine, inject_without_a_conversation_looks_through_somebody_s_eyes) {
+  const World world(true);
+  EXPECT_EQ(world.clawmark({"reconcile", "--wait"}).code, 0);
+  const Outcome shown = world.clawmark({"inject", "--dry-run", "What did we say?"});
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  const Outcome by = world.clawmark({"--as", "agent", "inject", "--dry-run", "What did we say?"});
+  EXPECT_EQ(by.code, 0) << by.err;
 }
 
 TEST(CommandLine, C027_many_small_transcripts_are_all_read_before_it_says_so) {

@@ -154,6 +154,12 @@ TEST_F(StoreTest, a_file_that_is_no_database_is_named) {
   const auto store = open();
   ASSERT_FALSE(store.ok());
   EXPECT_EQ(store.error().reason, "notadb");
+  EXPECT_NE(store.error().message.find(path_ + " is damaged, or no database"), std::string::npos)
+      << store.error().message;
+  EXPECT_EQ(store.error().message.find("PRAGMA"), std::string::npos);
+  const auto read = Store::open_read_only(path_);
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().message, store.error().message);
   EXPECT_EQ(bytes(), std::string(8192, 'x'));
 }
 

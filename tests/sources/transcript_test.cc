@@ -130,6 +130,16 @@ TEST_F(TranscriptTest, C011_a_file_replaced_by_its_compacted_tail_starts_an_epoc
   EXPECT_EQ(again.message_ids(), (Ids{"n7", "n8", "n9", "n10"}));
   append("s1.jsonl", line("m11", "new"));
   EXPECT_EQ(read("s1", again.position).message_ids(), Ids{"m11"});
+  // The same words under a new id: who asks by the old one gets them, and knows them by their hash.
+  const Entry& moved = again.entries.back();
+  auto s = source();
+  const MessageSource::Wanted wanted[] = {{"s1", moved.place, "m10", sha256("text 10")},
+                                          {"s1", moved.place, "m9", sha256("text 9")},
+                                          {"s1", moved.place, "m10"}};
+  const auto bodies = s.bodies(wanted);
+  EXPECT_EQ(bodies[0], "text 10");
+  EXPECT_EQ(bodies[1], "text 9");
+  EXPECT_FALSE(bodies[2].has_value());
 }
 
 TEST_F(TranscriptTest, C013_a_short_tail_file_is_an_epoch_and_never_a_deletion) {
