@@ -76,8 +76,11 @@ struct DiskFile {
     if (f.disk->dead_ || f.disk->fails(FaultKind::kIoError)) return SQLITE_IOERR_READ;
     const Bytes& bytes = f.node().current;
     const auto end = static_cast<sqlite3_int64>(bytes.size());
-    auto there = static_cast<int>(std::clamp<sqlite3_int64>(end - offset, 0, size));
-    if (there > 0 && f.disk->fails(FaultKind::kShortRead)) there /= 2;
+    const auto there = static_cast<int>(std::clamp<sqlite3_int64>(end - offset, 0, size));
+    if (there > 0 && f.disk->fails(FaultKind::kShortRead)) {
+      std::memcpy(into, bytes.data() + offset, static_cast<std::size_t>(there / 2));
+      return SQLITE_IOERR_READ;
+    }
     if (there > 0) std::memcpy(into, bytes.data() + offset, static_cast<std::size_t>(there));
     if (there == size) return SQLITE_OK;
     std::memset(static_cast<char*>(into) + there, 0, static_cast<std::size_t>(size - there));

@@ -23,6 +23,8 @@ struct sqlite3_vfs;
 
 namespace clawmark::reliability {
 
+// kShortRead: half of the bytes arrive, then an error. (SQLite takes a short read without an error
+// for the end of the file, and zeroes for its content: nothing above it could tell.)
 enum class FaultKind { kNone, kIoError, kDiskFull, kCannotOpen, kShortRead };
 std::string_view to_string(FaultKind kind);
 

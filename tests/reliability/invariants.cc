@@ -318,14 +318,4 @@ Violations check_anytime(Database& db, std::span<Projection* const> projections,
   return out;
 }
 
-std::string content_digest(Database& db) {
-  Sha256 hash;
-  const auto fed = hash_rows(db,
-                             "SELECT agent, entry_id, session_key, role, class, sender, audience,"
-                             " hex(sha256), state, recallable FROM messages"
-                             " ORDER BY agent, entry_id, session_key, role",
-                             10, hash);
-  return fed.ok() ? to_hex(hash.finish()) : describe(fed.error());
-}
-
 }  // namespace clawmark::reliability

@@ -70,8 +70,4 @@ Violations check_caches(Database& db);
 Violations check_anytime(Database& db, std::span<Projection* const> projections,
                          CursorMemory& before, std::span<const std::string> acknowledged);
 
-// Content of the message index without what depends on the order of reading (log positions, and
-// which carrier was the witness): equal for two stores that read the same history.
-std::string content_digest(Database& db);
-
 }  // namespace clawmark::reliability

@@ -146,8 +146,13 @@ Status Rig::user_command() {
   return status;
 }
 
-Result<DrainReport> Rig::work(int commands) {
+Result<DrainReport> Rig::work(int commands, int waits) {
   OnceOptions once;
+  once.wait = [&](TimeMs until) {
+    if (waits-- <= 0) return false;
+    if (until > clock_.now()) clock_.advance(until.value - clock_.now().value);
+    return true;
+  };
   once.slice = [&] {
     if (disk_->is_dead()) return false;
     if (misbehave) misbehave(*store_, *pipeline_);

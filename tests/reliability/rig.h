@@ -28,8 +28,9 @@ class Rig {
   // The carriers grow by a few messages.
   void grow();
   // What the workers do until they are idle or the disk is dead, with commands of a user between
-  // two slices. Errors only of what is not the disk's fault.
-  Result<DrainReport> work(int commands);
+  // two slices; waiting for a next try moves the clock, at most so many times. Errors only of what
+  // is not the disk's fault.
+  Result<DrainReport> work(int commands, int waits = 0);
   // Invariants that hold at any time; `after_power_loss`: cursors may be back.
   Violations check(bool after_power_loss);
   // Invariants of a store that has nothing left to do. Rebuilds.
