@@ -15,7 +15,6 @@
 
 #include <csignal>
 #include <filesystem>
-#include <thread>
 
 #include "base/json.h"
 #include "cmd/unix_client.h"
@@ -255,9 +254,7 @@ class KillLoop {
   // One life of the torn daemon: it starts, the stores grow, a user says something, it is killed.
   void life(int number) {
     torn_.start();
-    const auto pause = [&](std::int64_t below_ms) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(random_.below(below_ms)));
-    };
+    const auto pause = [&](std::int64_t below_ms) { support::let_run(random_.below(below_ms)); };
     const std::size_t share =
         scenario_.messages / 4 / kTalkMessages / static_cast<std::size_t>(scenario_.kills);
     pause(number % 4 == 3 ? 120 : 700);  // some are killed while they open
