@@ -7,8 +7,28 @@
 namespace clawmark {
 namespace {
 
+// So many failures without a good answer between them: what was proven of the server is out of
+// date.
+constexpr int kAliveFailuresMax = 8;
+// So many unusable answers in a row, and the server is asked something harmless before more is
+// spent on looking for the item to blame. A single one among 32 shows in 6.
+constexpr int kBlameFailuresMax = 6;
+constexpr std::int64_t kAloneWaitMaxMs = kBackoffFirstMs * (1LL << kIsolatedTries);
+
 bool is_auth(const Error& error) {
   return error.reason == "http_401" || error.reason == "http_403";
+}
+
+// Says something about what was asked: an extraction, or a vector for each text.
+bool is_usable(const SpanAnswer& answer) {
+  return answer.extraction.has_value() ||
+         (!answer.vectors.empty() && std::all_of(answer.vectors.begin(), answer.vectors.end(),
+                                                 [](const auto& v) { return v.has_value(); }));
+}
+
+// Failures that one text can cause as well as a server in trouble.
+bool may_be_content(const Error& error) {
+  return error.reason == "timeout" || error.reason == "http_500";
 }
 
 bool is_rate_limit(const Error& error) {
@@ -65,6 +85,7 @@ Action ModelMachine::load(TimeMs now) {
   tries_.clear();
   batch_.reset();
   pending_commit_.reset();
+  canary_due_ = blames_content_ = false;
   return Load{items_per_load(), work_->text_bytes_max(), first_load_};
 }
 
@@ -117,21 +138,36 @@ std::vector<WorkItem> ModelMachine::items_of(const Span& span) const {
   return items;
 }
 
+// Before this time no request may be made: our own back-off, or the server's wish to any of us.
+std::optional<TimeMs> ModelMachine::silent_until(TimeMs now) const {
+  if (!backoff_.may_try(now)) return backoff_.retry_at();
+  if (!options_.quiet) return std::nullopt;
+  const auto quiet = options_.quiet->until.find(options_.origin);
+  const bool counts = quiet != options_.quiet->until.end() && now < quiet->second &&
+                      quiet->second.value - now.value <= kRetryAfterMaxMs + kBackoffFirstMs;
+  if (counts) return quiet->second;
+  return std::nullopt;
+}
+
+// The server wants silence of all of us; a shorter wish does not end a longer one.
+void ModelMachine::note_quiet(TimeMs now) {
+  if (!options_.quiet) return;
+  TimeMs& until = options_.quiet->until[options_.origin];
+  const bool counts = until.value - now.value <= kRetryAfterMaxMs + kBackoffFirstMs;
+  until = counts ? std::max(until, backoff_.retry_at()) : backoff_.retry_at();
+}
+
 Action ModelMachine::next(TimeMs now) {
   if (queue_.empty()) {
     pending_commit_ = Commit{{}, {}, true};
     return *pending_commit_;
   }
-  if (!backoff_.may_try(now)) return wait(backoff_.retry_at(), now);
-  if (options_.quiet) {
-    const auto quiet = options_.quiet->until.find(options_.origin);
-    if (quiet != options_.quiet->until.end() && now < quiet->second &&
-        quiet->second.value - now.value <= kRetryAfterMaxMs + kBackoffFirstMs) {
-      return wait(quiet->second, now);
-    }
-  }
-  const auto ready = std::find_if(queue_.begin(), queue_.end(),
-                                  [&](const Span& s) { return s.not_before <= now; });
+  if (const auto until = silent_until(now)) return wait(*until, now);
+  // A wait longer than any that we set comes of a clock that was set back.
+  const auto is_ready = [&](const Span& s) {
+    return s.not_before <= now || s.not_before.value - now.value > kAloneWaitMaxMs;
+  };
+  const auto ready = std::find_if(queue_.begin(), queue_.end(), is_ready);
   if (ready == queue_.end()) {
     TimeMs soonest = queue_.front().not_before;
     for (const Span& s : queue_) soonest = std::min(soonest, s.not_before);
@@ -144,10 +180,10 @@ Action ModelMachine::next(TimeMs now) {
 
 Action ModelMachine::ask(Asking what, TimeMs now) {
   asking_ = what;
-  if (what != Asking::kSpan && !backoff_.may_try(now)) {
+  if (const auto until = silent_until(now); until && what != Asking::kSpan) {
     canary_due_ = what == Asking::kCanary;
     asking_ = Asking::kSpan;
-    return wait(backoff_.retry_at(), now);
+    return wait(*until, now);
   }
   auto items = items_of(current_);
   if (work_->is_local()) {
@@ -169,6 +205,7 @@ Action ModelMachine::on_answer(Result<SpanAnswer> answer, bool http_ok, TimeMs n
 
 Action ModelMachine::good(SpanAnswer answer, TimeMs now) {
   ++good_calls_;
+  failures_in_a_row_ = 0;
   backoff_.success();
   be_well(now);
   if (answer.cut && current_.items.size() > 1) {
@@ -235,6 +272,10 @@ void ModelMachine::split(Span span) {
 
 Action ModelMachine::content_failure(const Error& error, TimeMs now) {
   last_error_ = error;
+  if (++failures_in_a_row_ > kBlameFailuresMax) {
+    blames_content_ = true;
+    return ask(Asking::kCanary, now);
+  }
   if (current_.items.size() > 1) {
     if (error.reason != "rejected") {
       window_max_ = std::max<std::size_t>(1, current_.items.size() / 2);
@@ -243,24 +284,22 @@ Action ModelMachine::content_failure(const Error& error, TimeMs now) {
     split(std::move(current_));
     return next(now);
   }
-  const int tries = ++tries_[current_.items.front()];
-  if (tries >= kIsolatedTries) return park(error);
-  condition_.attempts = tries;
-  current_.not_before = {now.value + kBackoffFirstMs * (1LL << tries)};
-  queue_.push_back(std::move(current_));
-  return next(now);
+  return failed_alone(error, now);
 }
 
 Action ModelMachine::retriable_failure(const Error& error, TimeMs now) {
-  backoff_.failure(now, error.retry_after_ms);
+  ++failures_in_a_row_;
+  // While all goes well otherwise, a request that is not answered in time, or fails inside the
+  // server, is as likely about what was asked: the canary tells at once, and others need not wait.
+  const bool maybe_content = may_be_content(error) && backoff_.failures() == 0;
+  if (!maybe_content) backoff_.failure(now, error.retry_after_ms);
   note_failure(error, now);
-  if (is_rate_limit(error) && options_.quiet) {
-    options_.quiet->until[options_.origin] = backoff_.retry_at();
-  }
+  if (is_rate_limit(error)) note_quiet(now);
   if (is_auth(error) || is_rate_limit(error)) {
     queue_.push_front(std::move(current_));
     return next(now);
   }
+  if (failures_in_a_row_ > kAliveFailuresMax) current_.server_alive = false;
   if (++current_.failures == 1) {
     current_.good_calls_then = good_calls_;
   } else if (current_.server_alive || good_calls_ > current_.good_calls_then) {
@@ -268,6 +307,7 @@ Action ModelMachine::retriable_failure(const Error& error, TimeMs now) {
   } else {
     return ask(Asking::kCanary, now);  // is it the server, or this span?
   }
+  if (maybe_content) return ask(Asking::kCanary, now);
   queue_.push_back(std::move(current_));
   return next(now);
 }
@@ -280,23 +320,59 @@ Action ModelMachine::sticking(const Error& error, TimeMs now) {
     queue_[0].failures = queue_[1].failures = 1;
     return next(now);
   }
-  if (++tries_[current_.items.front()] >= kIsolatedTries) return park(error);
+  return failed_alone(error, now);
+}
+
+// One more failure of one item by itself: it waits, the others do not.
+Action ModelMachine::failed_alone(const Error& error, TimeMs now) {
+  last_error_ = error;
+  const int tries = ++tries_[current_.items.front()];
+  if (tries >= kIsolatedTries) {
+    blames_content_ = true;
+    return ask(Asking::kCanary, now);  // a server that answers nothing well: no item is to blame
+  }
+  condition_.attempts = tries;
+  current_.not_before = {now.value + kBackoffFirstMs * (1LL << tries)};
   queue_.push_back(std::move(current_));
   return next(now);
 }
 
 Action ModelMachine::after_canary(const Result<SpanAnswer>& answer, bool http_ok, TimeMs now) {
+  if (std::exchange(blames_content_, false)) return after_blame(answer, http_ok, now);
   if (answer.ok() || http_ok) {
     ++good_calls_;
+    failures_in_a_row_ = 0;
     backoff_.success();
     current_.server_alive = true;
     return sticking(last_error_, now);
   }
   backoff_.failure(now, answer.error().retry_after_ms);
   note_failure(answer.error(), now);
+  if (is_rate_limit(answer.error())) note_quiet(now);
   current_.failures = 0;  // it was the server
   queue_.push_front(std::move(current_));
   return next(now);
+}
+
+// Was it the item that gets no usable answer, or does nothing get one (a login page, a wrong
+// model)?
+Action ModelMachine::after_blame(const Result<SpanAnswer>& answer, bool http_ok, TimeMs now) {
+  const bool usable = answer.ok() && is_usable(*answer);
+  if (usable || (http_ok && !answer.ok() && answer.error().reason != last_error_.reason)) {
+    ++good_calls_;
+    failures_in_a_row_ = 0;
+    backoff_.success();
+    const bool alone = current_.items.size() == 1;
+    if (alone && tries_[current_.items.front()] >= kIsolatedTries) return park(last_error_);
+    return content_failure(last_error_, now);
+  }
+  if (!answer.ok() && answer.error().kind == ErrorKind::kFatal) return stop(answer.error(), now);
+  Error error = answer.ok() ? last_error_ : answer.error();
+  backoff_.failure(now, error.retry_after_ms);
+  note_failure(error, now);
+  if (is_rate_limit(error)) note_quiet(now);
+  idle_ = true;  // what came meanwhile is loaded, too: an answer to it tells more
+  return wait(backoff_.retry_at(), now);
 }
 
 Action ModelMachine::after_probe(const Result<SpanAnswer>& answer, bool, TimeMs now) {
@@ -312,6 +388,7 @@ Action ModelMachine::after_probe(const Result<SpanAnswer>& answer, bool, TimeMs 
   if (error.kind == ErrorKind::kFatal) return stop(error, now);
   backoff_.failure(now, error.retry_after_ms);
   note_failure(error, now);
+  if (is_rate_limit(error)) note_quiet(now);
   return wait(backoff_.retry_at(), now);
 }
 

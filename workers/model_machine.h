@@ -5,11 +5,14 @@
 //   in a row poison     bisected down to the one item, which is parked after kIsolatedTries tries
 //   alone fatal      this worker stops
 // A retriable failure that sticks to one item while the server answers others (or a tiny canary
-// request) is treated as poison: one stuck text must not block the rest for ever.
+// request) is treated as poison: one stuck text must not block the rest for ever. No item is parked
+// before the canary fared better than it: a login page or a wrong model's name makes every request
+// look like poison.
 
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,15 +72,19 @@ class ModelMachine final : public Machine {
   Action on_woke(TimeMs now);
   Action load(TimeMs now);
   Action next(TimeMs now);
+  std::optional<TimeMs> silent_until(TimeMs now) const;
+  void note_quiet(TimeMs now);
   Action ask(Asking what, TimeMs now);
   Action good(SpanAnswer answer, TimeMs now);
   Action bad(const Error& error, bool http_ok, TimeMs now);
   Action content_failure(const Error& error, TimeMs now);
   Action retriable_failure(const Error& error, TimeMs now);
   Action sticking(const Error& error, TimeMs now);
+  Action failed_alone(const Error& error, TimeMs now);
   Action park(const Error& error);
   Action after_probe(const Result<SpanAnswer>& answer, bool http_ok, TimeMs now);
   Action after_canary(const Result<SpanAnswer>& answer, bool http_ok, TimeMs now);
+  Action after_blame(const Result<SpanAnswer>& answer, bool http_ok, TimeMs now);
   Action wait(TimeMs until, TimeMs now);
   Action stop(const Error& error, TimeMs now);
   void split(Span span);
@@ -98,12 +105,14 @@ class ModelMachine final : public Machine {
   std::map<std::size_t, int> tries_;  // item → tries alone
   Error last_error_;
   std::int64_t good_calls_ = 0;
+  int failures_in_a_row_ = 0;   // of calls, without a good one between them
   std::size_t window_max_ = 0;  // learnt from cut answers; 0: as the work says
   int windows_since_cut_ = 0;
   bool first_load_ = true;
   bool idle_ = false;
   bool probed_ = false;
-  bool canary_due_ = false;  // current_ waits for it
+  bool canary_due_ = false;      // current_ waits for it
+  bool blames_content_ = false;  // the canary decides whether current_ is parked
   TimeMs wake_at_;
 };
 

@@ -80,6 +80,10 @@ Outcome run(const std::string& program, std::vector<std::string> arguments,
   return Process(program, std::move(arguments), std::move(environment)).wait();
 }
 
+void let_run(std::int64_t ms) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+}
+
 bool eventually(const std::function<bool()>& condition) {
   const SystemClock clock;
   const std::int64_t end_ms = clock.steady_ms() + kMinuteMs;

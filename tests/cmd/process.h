@@ -45,6 +45,9 @@ class Process {
 Outcome run(const std::string& program, std::vector<std::string> arguments,
             Process::Environment environment);
 
+// Lets programs run on for so long, where only the moment matters at which they are disturbed.
+void let_run(std::int64_t ms);
+
 // Looks again until it is true; false when a minute has passed.
 bool eventually(const std::function<bool()>& condition);
 

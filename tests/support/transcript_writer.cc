@@ -27,9 +27,9 @@ std::string TranscriptWriter::path(const std::string& session_id) const {
 }
 
 std::string TranscriptWriter::write(const Conversation& conversation) {
-  write_text(path(conversation.session_id), transcript_text(conversation, era_));
   live_[conversation.session_id] = conversation;
-  write_index();
+  write_index();  // first, as the host does: a session is known before its first line is written
+  write_text(path(conversation.session_id), transcript_text(conversation, era_));
   return path(conversation.session_id);
 }
 

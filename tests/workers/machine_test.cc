@@ -291,6 +291,83 @@ TEST(ModelMachine, C052_a_stuck_text_alone_is_told_from_a_dead_server_by_a_canar
   ASSERT_EQ(play.parked.size(), 1u);
 }
 
+TEST(ModelMachine, C052_others_do_not_wait_for_a_stuck_text) {
+  Play play(good_work());
+  std::vector<TimeMs> done_at;
+  play.run(batch_of(64), [&](const std::vector<std::int64_t>& asked) -> Result<HttpResponse> {
+    if (holds(asked, 4)) return timeout();
+    done_at.push_back(play.now);
+    return http(200);
+  });
+  EXPECT_EQ(play.done.size(), 63u);
+  EXPECT_EQ(play.parked.size(), 1u);
+  EXPECT_LT(done_at.back().value - kStart.value, 30'000) << "no back-off for all because of one";
+}
+
+TEST(ModelMachine, C054_a_login_page_in_place_of_every_answer_parks_nothing) {
+  auto work = good_work();
+  bool proxy = true;
+  work->answer = [&](std::span<const WorkItem> items) -> Result<SpanAnswer> {
+    if (proxy) return make_error(ErrorKind::kRetriable, "embed", "html", "is there a proxy?");
+    return vectors(items.size());
+  };
+  Play play(work);
+  play.reload = [](const Load&) { return batch_of(64); };
+  int calls = 0;
+  play.run(batch_of(64), [&](const auto&) {
+    proxy = play.now.value - kStart.value < kHourMs;
+    calls += proxy;
+    return http(200);
+  });
+  EXPECT_TRUE(play.parked.empty());
+  EXPECT_EQ(play.done.size(), 64u);
+  EXPECT_LT(calls, 150) << "about one round of eight for each wait of up to five minutes";
+}
+
+TEST(ModelMachine, C106_a_clock_set_back_does_not_hold_an_item_for_hours) {
+  auto work = good_work();
+  int rejections = 1;
+  work->answer = [&](std::span<const WorkItem> items) -> Result<SpanAnswer> {
+    if (rejections-- > 0) return make_error(ErrorKind::kPoison, "embed", "rejected", "no");
+    return vectors(items.size());
+  };
+  ModelMachine machine(work, {});
+  TimeMs now = kStart;
+  machine.resume(Started{}, now);
+  machine.resume(Loaded{batch_of(1)}, now);
+  ASSERT_TRUE(std::holds_alternative<Sleep>(machine.resume(Answered{http(200)}, now)));
+  now = {now.value - 2 * kHourMs};
+  EXPECT_TRUE(std::holds_alternative<CallModel>(machine.resume(Woke{}, now)));
+}
+
+TEST(ModelMachine, C050_a_shorter_wish_for_silence_does_not_end_a_longer_one) {
+  auto quiet = std::make_shared<QuietBoard>();
+  MachineOptions options;
+  options.origin = "https://api.example";
+  options.quiet = quiet;
+  std::int64_t wish_ms = 300'000;
+  const auto limited = [&] {
+    auto work = good_work();
+    work->answer = [&](std::span<const WorkItem>) -> Result<SpanAnswer> {
+      Error error = make_error(ErrorKind::kRetriable, "embed", "http_429", "slow down");
+      error.retry_after_ms = wish_ms;
+      return error;
+    };
+    return work;
+  };
+  ModelMachine first(limited(), options), second(limited(), options);
+  for (ModelMachine* machine : {&first, &second}) {  // both ask before either is answered
+    machine->resume(Started{}, kStart);
+    machine->resume(Loaded{batch_of(1)}, kStart);
+  }
+  first.resume(Answered{http(429)}, kStart);
+  wish_ms = 5000;
+  second.resume(Answered{http(429)}, kStart);
+  const Action later = second.resume(Woke{}, {kStart.value + 60'000});
+  ASSERT_TRUE(std::holds_alternative<Sleep>(later));
+  EXPECT_GE(std::get<Sleep>(later).until.value - kStart.value, 300'000);
+}
+
 TEST(ModelMachine, C040_a_missing_vector_is_asked_again_alone) {
   auto work = good_work();
   work->answer = [](std::span<const WorkItem> items) {

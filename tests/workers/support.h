@@ -174,6 +174,7 @@ class FakeExtractor final : public Extractor {
     ++calls;
     ExtractAnswer answer;
     for (const auto& m : window) {
+      if (m.text == "hello" && window.size() == 1) continue;  // the machine's canary
       seen.push_back(m.message);
       texts.push_back(m.text);
       const auto at = m.text.find("remember ");
