@@ -29,6 +29,7 @@ class PipelinePort final : public WriterPort {
   Result<DrainReport> drain_here(std::int64_t wait_ms);
   Result<json::object> rebuild_all(const std::string& only);
   Result<json::object> verify_all();
+  Result<json::object> purge_all();
 
   Pipeline& pipeline_;
   const Clock& clock_;

@@ -16,6 +16,7 @@
 #include "workers/parking.h"
 #include "workers/poll_machine.h"
 #include "workers/project.h"
+#include "workers/purge.h"
 #include "workers/source_bodies.h"
 
 namespace clawmark {
@@ -50,7 +51,7 @@ struct Pipeline::State {
   void add_polling(std::unique_ptr<Port> port);
   void add_model(std::shared_ptr<ModelWork> work, std::unique_ptr<Port> port, std::string origin);
   void build();
-  Status fold_facts(TimeMs now);
+  Status fold_now(TimeMs now);
 };
 
 void Pipeline::State::add(std::unique_ptr<Machine> machine, std::unique_ptr<Port> port) {
@@ -114,6 +115,7 @@ void Pipeline::State::build() {
               models.embed_origin);
   }
   add_polling(std::make_unique<DecayPort>(store));
+  add_polling(std::make_unique<ForgetPort>(store, projection_list));
 }
 
 Pipeline::Pipeline(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -194,11 +196,12 @@ Status Pipeline::run_on_writer(const std::function<Status(Store&)>& work) {
   return future.get();
 }
 
-Status Pipeline::State::fold_facts(TimeMs now) {
+// What a command changes must be so when it is acknowledged: facts, and what may be recalled.
+Status Pipeline::State::fold_now(TimeMs now) {
   for (Projection* projection : projection_list) {
-    if (projection->name() != "facts") continue;
+    if (!projection->replayable()) continue;
     for (;;) {
-      CLAWMARK_ASSIGN(const int generation, live_generation(store.db(), "facts"));
+      CLAWMARK_ASSIGN(const int generation, live_generation(store.db(), projection->name()));
       CLAWMARK_ASSIGN(const auto passed,
                       fold_step(store.db(), *projection, generation, kFoldBatch, now));
       if (passed == 0) break;
@@ -213,7 +216,7 @@ Status Pipeline::append_now(std::span<const NewEvent> events) {
     CLAWMARK_ASSIGN(auto txn, Transaction::begin(store.db(), Durability::kFull));
     CLAWMARK_TRY(store.log().append(txn, events));
     CLAWMARK_TRY(txn.commit());
-    return s.fold_facts(s.clock.now());
+    return s.fold_now(s.clock.now());
   });
   if (status.ok()) s.bell.ring();
   return status;

@@ -82,8 +82,8 @@ class Pipeline {
   Result<DrainReport> drain(std::int64_t timeout_ms, bool unripe = true);
   // Runs on the writer between two slices (at once when not started), and waits for the result.
   Status run_on_writer(const std::function<Status(Store&)>& work);
-  // Appends what a user stated or forgot, commits at FULL, and folds it into facts before
-  // returning.
+  // Appends what a user stated or forgot, commits at FULL, and folds it into facts and the message
+  // index before returning.
   Status append_now(std::span<const NewEvent> events);
   // Of one worker when not empty; of one batch.parked event when not zero. How many there are.
   Result<std::size_t> retry_parked(std::string_view worker = {}, Seq event = {});

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "tests/cmd/world.h"
 #include "tests/support/store_builder.h"
 
@@ -220,6 +223,37 @@ TEST(CommandLine, C027_many_small_transcripts_are_all_read_before_it_says_so) {
   const auto* counts = find_object(status, "counts");
   ASSERT_NE(counts, nullptr);
   EXPECT_EQ(get_int(*counts, "messages"), messages);
+}
+
+TEST(Forgetting, C142_a_purge_leaves_no_byte_in_the_store_s_folder) {
+  const World world;
+  ASSERT_EQ(world.once().code, 0);
+  const std::string folder = world / ".local/share/clawmark";
+  const auto files_with = [&](const std::string& word) {
+    std::string out;
+    for (const auto& name : support::list_files(folder)) {
+      std::ifstream file(folder + "/" + name, std::ios::binary);
+      const std::string content((std::istreambuf_iterator<char>(file)), {});
+      if (content.find(word) != std::string::npos) out += name + " ";
+    }
+    return out;
+  };
+  const std::string before = support::tree_digest(world.state());
+  ASSERT_NE(files_with("Marienhof"), "");
+  const Outcome preview = world.clawmark({"forget", "--query", "Marienhof", "--preview"});
+  EXPECT_EQ(preview.code, 0) << preview.err;
+  EXPECT_THAT(preview.out, AllOf(HasSubstr("Would forget"), HasSubstr("Marienhof")));
+  const Outcome done = world.clawmark({"forget", "--query", "Marienhof", "--purge"});
+  EXPECT_EQ(done.code, 0) << done.out << done.err;
+  EXPECT_THAT(done.out, HasSubstr("none is left in any file of the store"));
+  EXPECT_EQ(files_with("Marienhof"), "");
+  EXPECT_EQ(files_with("marienhof"), "") << "nor as a word of the index";
+  EXPECT_EQ(support::tree_digest(world.state()), before) << "the host's files are its own";
+  EXPECT_TRUE(get_bool(world.clawmark_json({"verify"}), "ok"));
+  EXPECT_EQ(world.once().code, 0);
+  EXPECT_EQ(world.clawmark({"rebuild"}).code, 0);
+  EXPECT_EQ(files_with("arienhof"), "");
+  EXPECT_THAT(world.clawmark({"search", "Marienhof"}).out, HasSubstr("Nothing found"));
 }
 
 }  // namespace
