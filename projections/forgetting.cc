@@ -67,7 +67,7 @@ Result<std::vector<MessageRow>> answers_to(Database& db, std::span<const Message
               "CROSS JOIN messages a ON a.agent = p.agent AND a.session_id = p.session_id AND "
               "a.occurred_ms >= p.occurred_ms WHERE p.role = 'user' AND a.role <> 'user' AND "
               "a.parent IS NULL AND (a.occurred_ms, a.seq) > (p.occurred_ms, p.seq) AND "
-              "(a.occurred_ms, a.seq) < coalesce((SELECT n.occurred_ms FROM messages n WHERE "
+              "(a.occurred_ms, a.seq) < (coalesce((SELECT n.occurred_ms FROM messages n WHERE "
               "n.agent = p.agent AND n.session_id = p.session_id AND n.role = 'user' AND "
               "n.class = 'chat' AND n.occurred_ms > p.occurred_ms ORDER BY n.occurred_ms LIMIT 1), "
               "9223372036854775807), 0) ORDER BY a.seq",

@@ -20,10 +20,11 @@ class Forget : public ::testing::Test {
   }
   bool recalled(const std::string& word, const std::string& query, const json::object& who = kAda) {
     const auto found = world.tool("clawmark_search", who, {{"query", query}, {"limit", 50}});
-    return to_text(found.at("details").as_object().at("recalled")).find(word) !=
-               std::string::npos ||
-           to_text(found.at("details").as_object().at("facts")).find(word) != std::string::npos ||
-           holds(world.inject(who, query), word);
+    const auto injected = world.inject(who, query);
+    const std::string all = to_text(found.at("details").as_object().at("recalled")) +
+                            to_text(found.at("details").as_object().at("facts")) +
+                            text_of(injected, "facts_block") + text_of(injected, "recall_block");
+    return all.find(word) != std::string::npos;
   }
   static json::object details(const json::object& answer) {
     return answer.at("details").as_object();
