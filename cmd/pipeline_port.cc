@@ -120,6 +120,20 @@ Result<json::object> PipelinePort::verify_all() {
                       {"problems", std::move(problems)}};
 }
 
+Result<json::object> PipelinePort::estimate() {
+  if (!pipeline_.running()) {
+    // Reads what there is; without a transport no model is asked.
+    CLAWMARK_TRY(pipeline_.run_until_idle({}));
+  }
+  CLAWMARK_ASSIGN(const BacklogEstimate guess, pipeline_.estimate());
+  return json::object{{"ok", true},
+                      {"messages_to_embed", guess.messages_to_embed},
+                      {"messages_to_extract", guess.messages_to_extract},
+                      {"embed_tokens", guess.embed_tokens},
+                      {"extract_tokens", guess.extract_tokens},
+                      {"usd", guess.usd}};
+}
+
 Result<json::object> PipelinePort::purge_all() {
   PurgeReport report;
   CLAWMARK_TRY(pipeline_.run_on_writer([&](Store& store) -> Status {
@@ -155,6 +169,7 @@ Result<json::object> PipelinePort::run(std::string_view command, const json::obj
   if (command == "rebuild") return rebuild_all(get_string(params, "projection"));
   if (command == "verify") return verify_all();
   if (command == "purge") return purge_all();
+  if (command == "estimate") return estimate();
   if (command == "parked_retry") {
     const Seq event{get_int(params, "event")};
     CLAWMARK_ASSIGN(const auto count, pipeline_.retry_parked(get_string(params, "worker"), event));

@@ -30,6 +30,7 @@ class PipelinePort final : public WriterPort {
   Result<json::object> rebuild_all(const std::string& only);
   Result<json::object> verify_all();
   Result<json::object> purge_all();
+  Result<json::object> estimate();
 
   Pipeline& pipeline_;
   const Clock& clock_;

@@ -23,6 +23,8 @@ namespace clawmark {
 namespace {
 
 constexpr std::int64_t kBytesPerToken = 4;
+constexpr std::int64_t kWindowGuess = 30;          // messages of one extraction, about
+constexpr std::int64_t kAnswerTokens = 300;        // of its answer, about
 constexpr std::size_t kLocalWindowMessages = 100;  // built-in rules look at each message by itself
 
 }  // namespace
@@ -127,6 +129,7 @@ Result<std::unique_ptr<Pipeline>> Pipeline::make(Store& store, const Clock& cloc
                                                  PipelineModels models, PipelineOptions options) {
   auto state = std::make_unique<State>(store, clock, std::move(models), std::move(options));
   state->build();
+  CLAWMARK_TRY(keep_prices(store.db(), state->options.prices));
   CLAWMARK_TRY(ensure_projections(store.db(), state->projection_list));
   CLAWMARK_ASSIGN(const auto outdated, outdated_projections(store.db(), state->projection_list));
   for (const auto& name : outdated) {
@@ -266,6 +269,7 @@ Result<BacklogEstimate> Pipeline::estimate() {
                             ? 0
                             : static_cast<double>(bytes.value_or(0)) /
                                   static_cast<double>(*messages) / kBytesPerToken;
+    const PriceTable& prices = state_->options.prices;
     for (WorkerLoop* loop : state_->loop_list) {
       const bool embed = loop->name() == "embed", extract = loop->name() == "extract";
       if (!embed && !extract) continue;
@@ -273,10 +277,17 @@ Result<BacklogEstimate> Pipeline::estimate() {
       const auto tokens = static_cast<std::int64_t>(static_cast<double>(pending) * mean);
       if (embed) {
         out.messages_to_embed = pending;
-        if (!state_->models.embedder->is_local()) out.embed_tokens = tokens;
+        if (state_->models.embedder->is_local()) continue;
+        out.embed_tokens = tokens;
+        const std::string model = state_->models.embedder->model().name;
+        out.usd += static_cast<double>(cost_micro_usd(price_of(prices, model), tokens, 0)) / 1e6;
       } else {
         out.messages_to_extract = pending;
-        if (!state_->models.extractor->is_local()) out.extract_tokens = tokens;
+        if (state_->models.extractor->is_local()) continue;
+        const Price price = price_of(prices, state_->models.extractor->model());
+        const std::int64_t answers = pending / kWindowGuess * kAnswerTokens;
+        out.extract_tokens = tokens + answers;
+        out.usd += static_cast<double>(cost_micro_usd(price, tokens, answers)) / 1e6;
       }
     }
     return Ok{};

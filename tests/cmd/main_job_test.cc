@@ -173,12 +173,35 @@ TEST_F(MainJob, both_queries_of_the_audit_run_as_written) {
 
 TEST_F(MainJob, doctor_names_each_check) {
   const Outcome outcome = world_->clawmark({"doctor"});
-  for (const char* name :
-       {"configuration", "store", "log", "cursors", "permissions", "sources", "daemon", "models"}) {
+  for (const char* name : {"configuration", "store", "log", "cursors", "disk", "projections",
+                           "index", "forgotten", "permissions", "sources", "daemon", "models"}) {
     EXPECT_THAT(outcome.out, HasSubstr(name));
   }
   EXPECT_EQ(outcome.code, 1);  // no daemon runs here, and it says how to start one
   EXPECT_THAT(outcome.out, HasSubstr("systemctl --user start clawmark"));
+}
+
+TEST(Doctor, fix_closes_files_and_folds_again_what_was_tampered_with) {
+  const World world;
+  ASSERT_EQ(world.once().code, 0);
+  ASSERT_EQ(::chmod(world.db().c_str(), 0644), 0);
+  support::HostDb(world.db())
+      .run(
+          "UPDATE facts__g1 SET value = 'tampered with' WHERE rowid = (SELECT min(rowid) FROM "
+          "facts__g1)");
+  EXPECT_EQ(world.clawmark({"verify"}).code, 1);
+  const Outcome fixed = world.clawmark({"doctor", "--fix"});
+  EXPECT_THAT(fixed.err, AllOf(HasSubstr("chmod 600"), HasSubstr("folded again")));
+  EXPECT_EQ(mode_of(world.db()), 0600u);
+  EXPECT_EQ(world.clawmark({"verify"}).code, 0);
+  EXPECT_THAT(world.clawmark({"facts"}).out, Not(HasSubstr("tampered")));
+}
+
+TEST(CommandLine, an_estimate_asks_no_model_and_costs_nothing_with_built_in_ones) {
+  const World world;
+  const Outcome guess = world.clawmark({"reconcile", "--estimate"});
+  EXPECT_EQ(guess.code, 0) << guess.err;
+  EXPECT_THAT(guess.out, AllOf(HasSubstr("messages to embed"), HasSubstr("about 0.00 USD")));
 }
 
 TEST(CommandLine, mistakes_have_their_own_exit_codes) {
