@@ -58,6 +58,9 @@ constexpr std::size_t kToolCallsMax = 256;  // of one message
 constexpr int kExpireAfterDays = 365;       // extracted facts, unreinforced
 constexpr double kExpireShareMax = 0.2;     // of all extracted facts in one pass, …
 constexpr std::size_t kExpireFewMax = 10;   // … unless they are so few
+// So long after a forgetting or a deletion at the source its text leaves the log by itself: by then
+// every carrier has been read, and none shows the message in a session that lives.
+constexpr std::int64_t kFollowForgettingMs = 60 * 60 * 1000;
 // Decay runs at most so far ahead of what was said last.
 constexpr std::int64_t kDecayAheadMs = 30LL * 24 * 3600 * 1000;
 

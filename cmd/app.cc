@@ -4,9 +4,11 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <cstdio>
 #include <future>
 #include <thread>
 
+#include "base/files.h"
 #include "base/logging.h"
 #include "cmd/new_id.h"
 #include "cmd/patience.h"
@@ -62,6 +64,27 @@ std::string origin_of(const std::string& url) {
   return url.substr(0, scheme + 3) + authority.substr(authority.rfind('@') + 1);
 }
 
+// A model on this machine costs nothing by the token.
+bool is_on_this_machine(const std::string& url) {
+  const std::string origin = origin_of(url);
+  const auto host = origin.substr(std::min(origin.size(), origin.find("://") + 3));
+  return host.starts_with("localhost") || host.starts_with("127.") || host.starts_with("[::1]");
+}
+
+PriceTable prices_of(const Config& config) {
+  PriceTable out;
+  if (is_on_this_machine(config.embedding_url)) out[config.embedding_model] = {};
+  if (is_on_this_machine(config.extract_url)) out[config.extract_model] = {};
+  const std::string path = join_path(home_dir(), ".config/clawmark/prices.json");
+  auto own = read_prices(path);
+  if (!own.ok()) {
+    log_warning("clawmarkd", describe(own.error()) + "; list prices count");
+    return out;
+  }
+  for (const auto& [model, price] : *own) out[model] = price;
+  return out;
+}
+
 PipelineModels make_models(const Config& config) {
   PipelineModels models;
   if (config.embedding_url.empty()) {
@@ -94,6 +117,7 @@ PipelineOptions pipeline_options(const Config& config, std::uint64_t seed) {
     options.window_messages = static_cast<std::size_t>(config.extract_every_messages);
   }
   options.limits = {config.daily_tokens_max, config.daily_usd_max};
+  options.prices = prices_of(config);
   options.confidence_threshold = config.confidence_threshold;
   options.seed = seed;
   return options;
@@ -114,6 +138,21 @@ NewEvent config_event(const Config& config, TimeMs now) {
   event.occurred = now;
   event.payload = {{"changed", std::move(changed)}};
   return event;
+}
+
+// Before the first model is asked: what is waiting, and what it will cost about.
+void announce_backlog(const Config& config, Pipeline& pipeline) {
+  if (config.embedding_url.empty() && config.extract_url.empty()) return;
+  const auto guess = pipeline.estimate();
+  if (!guess.ok()) return;
+  char usd[32];
+  std::snprintf(usd, sizeof usd, "%.2f", guess->usd);
+  log_notice("clawmarkd", "of what is known so far, " + std::to_string(guess->messages_to_embed) +
+                              " messages wait for embedding and " +
+                              std::to_string(guess->messages_to_extract) +
+                              " for extraction: about " +
+                              std::to_string(guess->embed_tokens + guess->extract_tokens) +
+                              " tokens, " + usd + " USD; caps: daily_tokens_max, daily_usd_max");
 }
 
 }  // namespace
@@ -185,6 +224,7 @@ Status App::start() {
   if (!s.inert()) {
     const NewEvent event = config_event(s.config, s.clock.now());
     CLAWMARK_TRY(s.pipeline->append_now({&event, 1}));
+    announce_backlog(s.config, *s.pipeline);
     s.pipeline->start({s.config.ca_file, s.config.verify_tls});
     if (s.serving->index) s.serving->index->start();
   }

@@ -5,11 +5,14 @@
 
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
+#include <functional>
+#include <future>
 #include <optional>
 
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/secrets.h"
+#include "cmd/doctor_parts.h"
 #include "cmd/source_options.h"
 #include "cmd/terminal.h"
 #include "cmd/unix_client.h"
@@ -21,19 +24,14 @@
 namespace clawmark {
 namespace {
 
+constexpr auto ok = check_ok;
+constexpr auto warn = check_warn;
+constexpr auto bad = check_bad;
+
 constexpr std::int64_t kLagWarnMs = 10 * kMinuteMs;
 constexpr char kAllowCommand[] =
     "openclaw config set plugins.entries.clawmark.hooks.allowConversationAccess true";
 
-Check ok(const char* name, std::string message) {
-  return {name, CheckState::kOk, std::move(message), ""};
-}
-Check warn(const char* name, std::string message, std::string remedy) {
-  return {name, CheckState::kWarn, std::move(message), std::move(remedy)};
-}
-Check bad(const char* name, std::string message, std::string remedy) {
-  return {name, CheckState::kBad, std::move(message), std::move(remedy)};
-}
 Check skip(const char* name, std::string message) {
   return {name, CheckState::kSkip, std::move(message), ""};
 }
@@ -380,22 +378,72 @@ std::string_view to_string(CheckState state) {
   return "skip";
 }
 
+Check check_ok(const char* name, std::string message) {
+  return {name, CheckState::kOk, std::move(message), ""};
+}
+Check check_warn(const char* name, std::string message, std::string remedy) {
+  return {name, CheckState::kWarn, std::move(message), std::move(remedy)};
+}
+Check check_bad(const char* name, std::string message, std::string remedy) {
+  return {name, CheckState::kBad, std::move(message), std::move(remedy)};
+}
+
 std::vector<Check> run_doctor(const DoctorInputs& inputs) {
+  const Config& config = *inputs.config;
+  using Part = std::function<void(std::vector<Check>&)>;
+  const auto store_part = [&config](std::vector<Check> (*check)(const Config&)) -> Part {
+    return [&config, check](std::vector<Check>& out) { out = check(config); };
+  };
+  const Part parts[] = {
+      [&](auto& out) { check_configuration(inputs, out); },
+      [&](auto& out) { check_environment(out); },
+      [&](auto& out) { check_store(config, out); },
+      store_part(check_disk),
+      store_part(check_projections),
+      store_part(check_index),
+      store_part(check_forgotten),
+      [&](auto& out) { check_permissions(config, out); },
+      [&](auto& out) { check_sources(config, out); },
+      [&](auto& out) { check_socket(inputs, out); },
+      [&](auto& out) { check_embedding(config, out); },
+      [&](auto& out) { check_extraction(config, out); },
+      [&](auto& out) { check_consent(config, out); },
+      [&](auto& out) {
+        if (!inputs.status) return;
+        check_handshake(*inputs.status, out);
+        check_lag(*inputs.status, out);
+      },
+  };
+  // Side by side: a model that does not answer delays no other check. Printed in this order.
+  std::vector<std::future<std::vector<Check>>> running;
+  for (const Part& part : parts) {
+    running.push_back(std::async(std::launch::async, [&part] {
+      std::vector<Check> found;
+      part(found);
+      return found;
+    }));
+  }
   std::vector<Check> out;
-  check_configuration(inputs, out);
-  check_environment(out);
-  check_store(*inputs.config, out);
-  check_permissions(*inputs.config, out);
-  check_sources(*inputs.config, out);
-  check_socket(inputs, out);
-  check_embedding(*inputs.config, out);
-  check_extraction(*inputs.config, out);
-  check_consent(*inputs.config, out);
-  if (inputs.status) {
-    check_handshake(*inputs.status, out);
-    check_lag(*inputs.status, out);
+  for (auto& part : running) {
+    for (Check& check : part.get()) out.push_back(std::move(check));
   }
   return out;
+}
+
+std::vector<std::string> fix_permissions(const Config& config) {
+  std::vector<std::string> done;
+  const auto close = [&](const std::string& path, mode_t most) {
+    const auto mode = mode_of(path);
+    if (!mode || (*mode & ~most) == 0 || ::chmod(path.c_str(), most) != 0) return;
+    done.push_back("chmod " + octal(most).substr(1) + " " + path);
+  };
+  const std::string folder = dir_name(config.db_path);
+  for (const auto& name : list_dir(folder)) {
+    if (name.starts_with(base_name(config.db_path))) close(join_path(folder, name), 0600);
+  }
+  close(config.socket, 0600);
+  if (folder == data_dir()) close(folder, 0700);
+  return done;
 }
 
 }  // namespace clawmark

@@ -5,6 +5,7 @@
 #include "base/secrets.h"
 #include "projections/rebuild.h"
 #include "workers/driver.h"
+#include "workers/purge.h"
 
 namespace clawmark {
 namespace {
@@ -119,10 +120,56 @@ Result<json::object> PipelinePort::verify_all() {
                       {"problems", std::move(problems)}};
 }
 
+Result<json::object> PipelinePort::estimate() {
+  if (!pipeline_.running()) {
+    // Reads what there is; without a transport no model is asked.
+    CLAWMARK_TRY(pipeline_.run_until_idle({}));
+  }
+  CLAWMARK_ASSIGN(const BacklogEstimate guess, pipeline_.estimate());
+  return json::object{{"ok", true},
+                      {"messages_to_embed", guess.messages_to_embed},
+                      {"messages_to_extract", guess.messages_to_extract},
+                      {"embed_tokens", guess.embed_tokens},
+                      {"extract_tokens", guess.extract_tokens},
+                      {"usd", guess.usd}};
+}
+
+Result<json::object> PipelinePort::purge_all() {
+  PurgeReport report;
+  CLAWMARK_TRY(pipeline_.run_on_writer([&](Store& store) -> Status {
+    CLAWMARK_ASSIGN(report, purge(store, pipeline_.projections(), clock_.now()));
+    return Ok{};
+  }));
+  pipeline_.notify();
+  json::array backups, still_in;
+  for (const auto& path : report.backups) backups.emplace_back(path);
+  for (const auto& path : report.still_in) still_in.emplace_back(path);
+  std::string text = "Purged: " + std::to_string(report.events) + " events blanked, " +
+                     std::to_string(report.texts.bodies) + " texts and " +
+                     std::to_string(report.texts.vectors) + " vectors removed, " +
+                     std::to_string(report.backups.size()) + " older backups removed, the files " +
+                     "rewritten; looked for " + std::to_string(report.looked_for) + " texts: ";
+  text += report.still_in.empty()
+              ? "none is left in any file of the store."
+              : "words of them are still in " + std::to_string(report.still_in.size()) +
+                    " file(s), in something that was not forgotten.";
+  return json::object{{"ok", true},
+                      {"text", std::move(text)},
+                      {"events", report.events},
+                      {"bodies", report.texts.bodies},
+                      {"vectors", report.texts.vectors},
+                      {"parked", report.texts.parked},
+                      {"backups", std::move(backups)},
+                      {"looked_for", static_cast<std::int64_t>(report.looked_for)},
+                      {"still_in", std::move(still_in)}};
+}
+
 Result<json::object> PipelinePort::run(std::string_view command, const json::object& params) {
   const Busy busy(busy_);
   if (command == "rebuild") return rebuild_all(get_string(params, "projection"));
   if (command == "verify") return verify_all();
+  if (command == "purge") return purge_all();
+  if (command == "estimate") return estimate();
   if (command == "parked_retry") {
     const Seq event{get_int(params, "event")};
     CLAWMARK_ASSIGN(const auto count, pipeline_.retry_parked(get_string(params, "worker"), event));

@@ -29,6 +29,8 @@ class PipelinePort final : public WriterPort {
   Result<DrainReport> drain_here(std::int64_t wait_ms);
   Result<json::object> rebuild_all(const std::string& only);
   Result<json::object> verify_all();
+  Result<json::object> purge_all();
+  Result<json::object> estimate();
 
   Pipeline& pipeline_;
   const Clock& clock_;

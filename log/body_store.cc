@@ -42,11 +42,15 @@ Result<std::vector<Locator>> locators_of(Database& db, Seq message) {
   return out;
 }
 
-// What the log says of a message; nullopt when it is no message.observed or redacted.
+// What the log says of a message; nullopt when it is no message.observed, redacted or forgotten: a
+// text that was forgotten is not asked for, though its carrier still holds it.
 Result<std::optional<BodyRequest>> request_for(Database& db, Seq message) {
   CLAWMARK_ASSIGN(auto* query, db.cached("SELECT agent, payload ->> '$.entry_id',"
-                                         " payload ->> '$.sha256' FROM events"
-                                         " WHERE seq = ? AND type = ? AND redacted = 0"));
+                                         " payload ->> '$.sha256' FROM events AS m"
+                                         " WHERE seq = ? AND type = ? AND redacted = 0"
+                                         " AND NOT EXISTS (SELECT 1 FROM events AS t WHERE"
+                                         " t.dedupe_key IN ('forgotten:' || m.dedupe_key,"
+                                         " 'forgotten-source:' || m.dedupe_key))"));
   CLAWMARK_ASSIGN(const bool found,
                   query->with(message.value, event_type::kMessageObserved).step());
   std::optional<BodyRequest> out;

@@ -57,7 +57,8 @@ class BodyStore {
   Status put(Transaction& txn, const Hash256& hash, std::string_view text);
   // Remembers where a carrier holds a message (table locators; a cache, not history).
   static Status put_locator(Transaction& txn, Seq message, const Locator& locator);
-  // Bodies of message.observed events, in the order asked. A text whose hash differs is kGone.
+  // Bodies of message.observed events, in the order asked. A text whose hash differs is kGone, and
+  // so is one that was forgotten.
   // No transaction is open on `db` while the source is asked.
   Result<std::vector<Body>> get(Database& db, std::span<const Seq> messages);
   Result<Body> get_one(Database& db, Seq message);

@@ -58,6 +58,9 @@ inline constexpr char kBatchParked[] = "batch.parked";
 inline constexpr char kBatchRetried[] = "batch.retried";
 inline constexpr char kConfigChanged[] = "config.changed";
 inline constexpr char kEventRedacted[] = "event.redacted";
+inline constexpr char kMessageForgotten[] = "message.forgotten";
+inline constexpr char kSessionForgotten[] = "session.forgotten";
+inline constexpr char kPersonForgotten[] = "person.forgotten";
 }  // namespace event_type
 
 }  // namespace clawmark

@@ -59,10 +59,19 @@ export const TOOLS = Object.freeze([
   {
     name: "clawmark_forget",
     label: "Forget",
-    description: "Forget a fact for good. Use it when the user asks to forget something; find "
-      + "the key with clawmark_search first.",
-    required: ["key"],
-    properties: { key: string("Key of the fact, exactly as clawmark_search shows it") },
+    description: "Forget something for good, when the user asks for it: a fact by its key, a "
+      + "message by its id (clawmark_search shows both), the current session, all the user said, "
+      + "or what a query finds. The last three answer with a list first; show it to the user and "
+      + "ask again with its confirm code.",
+    required: [],
+    properties: {
+      key: string("Key of the fact, exactly as clawmark_search shows it"),
+      message: string("Id of a message, exactly as clawmark_search shows it"),
+      session: string("Id of a session, or current"),
+      person: string("A person's id, or me"),
+      query: string("Words that all have to be in what is forgotten"),
+      confirm: string("Code of the list that the user agreed to"),
+    },
   },
 ]);
 

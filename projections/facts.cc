@@ -11,11 +11,12 @@
 namespace clawmark {
 namespace {
 
-constexpr std::array<std::string_view, 11> kTypes = {
-    event_type::kMessageObserved, event_type::kMessageSighted, event_type::kSessionBranch,
-    event_type::kSessionDeleted,  event_type::kSourceFallback, event_type::kFactStated,
-    event_type::kFactForgotten,   event_type::kFactExpired,    event_type::kExtractionCompleted,
-    event_type::kBatchParked,     event_type::kEventRedacted};
+constexpr std::array<std::string_view, 14> kTypes = {
+    event_type::kMessageObserved,  event_type::kMessageSighted, event_type::kSessionBranch,
+    event_type::kSessionDeleted,   event_type::kSourceFallback, event_type::kFactStated,
+    event_type::kFactForgotten,    event_type::kFactExpired,    event_type::kExtractionCompleted,
+    event_type::kBatchParked,      event_type::kEventRedacted,  event_type::kMessageForgotten,
+    event_type::kSessionForgotten, event_type::kPersonForgotten};
 
 class FactsProjection final : public Projection {
  public:

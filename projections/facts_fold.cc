@@ -75,6 +75,11 @@ Status FactsFold::fold(const Event& event) {
         ledger_.remove_session(event.scope.agent, get_string(event.payload, "session_id")));
     return restand(event, changed, "deletion");
   }
+  if (type == event_type::kMessageForgotten || type == event_type::kSessionForgotten ||
+      type == event_type::kPersonForgotten) {
+    CLAWMARK_ASSIGN(const auto changed, ledger_.forget(event));
+    return restand(event, changed, "deletion");
+  }
   if (type == event_type::kSourceFallback) {
     const FactKey key{event.scope.agent, "", "",
                       "source." + get_string(event.payload, "carrier", "unknown")};
@@ -91,6 +96,7 @@ Status FactsFold::message_observed(const Event& event) {
       tables_.run("INSERT OR IGNORE INTO fact_messages__g#(message, entry_id, occurred_ms) "
                   "VALUES(?1, ?2, ?3)",
                   event.seq.value, get_string(event.payload, "entry_id"), event.occurred));
+  CLAWMARK_TRY(ledger_.observe(event));
   return ledger_.sight(event.seq, event.scope.agent, get_string(event.payload, "session_id"),
                        get_string(event.payload, "session_key"));
 }

@@ -37,7 +37,7 @@ struct KeptObservation {
 class FactsFold {
  public:
   FactsFold(Database& db, int generation, const FoldOptions& options)
-      : tables_(db, "fact", generation), ledger_(tables_), options_(options) {}
+      : tables_(db, "fact", generation), ledger_(tables_, true), options_(options) {}
 
   Status fold(const Event& event);
   // Whether anything here comes from this event.

@@ -13,14 +13,15 @@ namespace {
 
 constexpr std::string_view kPrefix = "message";
 
-constexpr std::array<std::string_view, 6> kTypes = {
-    event_type::kMessageObserved, event_type::kMessageSighted, event_type::kSessionBranch,
-    event_type::kSessionDeleted,  event_type::kSessionMarked,  event_type::kEventRedacted};
+constexpr std::array<std::string_view, 9> kTypes = {
+    event_type::kMessageObserved,  event_type::kMessageSighted,   event_type::kSessionBranch,
+    event_type::kSessionDeleted,   event_type::kSessionMarked,    event_type::kEventRedacted,
+    event_type::kMessageForgotten, event_type::kSessionForgotten, event_type::kPersonForgotten};
 
 class MessagesProjection final : public Projection {
  public:
   std::string_view name() const override { return "messages"; }
-  int fold_version() const override { return 1; }
+  int fold_version() const override { return 2; }
   std::string ddl(int generation) const override {
     return generation_sql(MessagesFold::ddl(), kPrefix, generation) +
            generation_sql(StandingLedger::ddl(), kPrefix, generation);

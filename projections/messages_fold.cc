@@ -1,9 +1,12 @@
 #include "projections/messages_fold.h"
 
 #include "base/scope.h"
+#include "log/event_log.h"
 
 namespace clawmark {
 namespace {
+
+constexpr char kBlankClass[] = "forgotten";  // of a message whose event was blanked
 
 bool listens(std::string_view lane) {
   return lane == "direct" || lane == "group";
@@ -49,6 +52,11 @@ Status MessagesFold::fold(const Event& event) {
     CLAWMARK_ASSIGN(const auto changed, ledger_.remove_session(event.scope.agent, session_id));
     return restand(changed);
   }
+  if (type == event_type::kMessageForgotten) return forgotten(event);
+  if (type == event_type::kSessionForgotten || type == event_type::kPersonForgotten) {
+    CLAWMARK_ASSIGN(const auto changed, ledger_.forget(event));
+    return restand(changed);
+  }
   return Ok{};
 }
 
@@ -73,6 +81,7 @@ Status MessagesFold::observed(const Event& event) {
                                                         place.parent->value));
     place.rootless = !there;
   }
+  CLAWMARK_TRY(ledger_.observe(event));
   CLAWMARK_TRY(ledger_.sight(place.seq, place.agent, place.session_id, place.session_key));
   CLAWMARK_TRY(insert_message(event, place));
   CLAWMARK_TRY(set_audience(place));
@@ -180,6 +189,37 @@ Status MessagesFold::marked(const Event& event) {
       "last_reset_ms = max(last_reset_ms, excluded.last_reset_ms)",
       event.scope.agent, get_string(event.payload, "session_id"), event.scope.session_key,
       to_string(event.scope.lane), event.occurred);
+}
+
+// Of a message whose own event is blank by now its tombstone keeps the place: who hears the answers
+// to it is still told by who spoke.
+Status MessagesFold::forgotten(const Event& event) {
+  CLAWMARK_ASSIGN(const auto changed, ledger_.forget(event));
+  for (const Seq message : changed) {
+    CLAWMARK_ASSIGN(const auto known, place_of(message));
+    CLAWMARK_ASSIGN(const auto observed, EventLog::get(tables_.db(), message));
+    if (known || !observed || !observed->redacted || message >= event.seq) continue;
+    Event stand_in = *observed;
+    stand_in.payload = {{"session_id", get_string(event.payload, "session_id")},
+                        {"role", get_string(event.payload, "role")}};
+    Place place;
+    place.seq = message;
+    place.agent = stand_in.scope.agent;
+    place.session_id = get_string(event.payload, "session_id");
+    place.session_key = stand_in.scope.session_key;
+    place.lane = to_string(stand_in.scope.lane);
+    place.sender = stand_in.scope.sender;
+    place.role = get_string(event.payload, "role");
+    place.entry_class = kBlankClass;
+    place.occurred = stand_in.occurred;
+    place.person = place.role == "user" && get_bool(event.payload, "person", true);
+    place.rootless = true;
+    CLAWMARK_TRY(ledger_.sight(message, place.agent, place.session_id, place.session_key));
+    CLAWMARK_TRY(insert_message(stand_in, place));
+    CLAWMARK_TRY(set_audience(place));
+    if (place.person) CLAWMARK_TRY(readdress_followers(place));
+  }
+  return restand(changed);
 }
 
 Result<bool> MessagesFold::is_recallable(const Place& place) {
@@ -292,7 +332,8 @@ Status MessagesFold::readdress_followers(const Place& person) {
 
 Result<bool> MessagesFold::touched_by(Seq event) {
   CLAWMARK_ASSIGN(const auto found,
-                  tables_.query_int("SELECT 1 FROM messages__g# WHERE seq = ?1", event.value));
+                  tables_.query_int("SELECT 1 FROM messages__g# WHERE seq = ?1 AND class <> ?2",
+                                    event.value, kBlankClass));
   return found.has_value();
 }
 

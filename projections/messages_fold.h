@@ -41,6 +41,7 @@ class MessagesFold {
                           std::string_view session_key);
   Status note_person(const Event& event);
   Status marked(const Event& event);
+  Status forgotten(const Event& event);
   Status restand(const std::vector<Seq>& messages);
 
   Result<std::optional<Place>> place_of(Seq seq);

@@ -109,6 +109,28 @@ Result<std::vector<SpendRow>> read_spend(Database& db, std::string_view since_da
   return out;
 }
 
+Result<StoreFit> read_store_fit(Database& db, TimeMs before) {
+  StoreFit out;
+  CLAWMARK_ASSIGN(out.recallable, count(db, "SELECT count(*) FROM messages WHERE recallable = 1"));
+  CLAWMARK_ASSIGN(out.chunks_astray, count(db,
+                                           "SELECT count(DISTINCT message) FROM chunks WHERE"
+                                           " message NOT IN (SELECT seq FROM messages)"));
+  CLAWMARK_ASSIGN(const auto waiting,
+                  db.query_int("SELECT count(*) FROM events t JOIN events e ON e.dedupe_key ="
+                               " t.payload ->> '$.key' WHERE t.type = 'message.forgotten' AND"
+                               " t.recorded_ms < ?1 AND e.redacted = 0 AND"
+                               " coalesce(t.payload ->> '$.keep_facts', 0) = 0",
+                               before));
+  CLAWMARK_ASSIGN(const auto chunks,
+                  db.query_int("SELECT count(DISTINCT c.message) FROM chunks c JOIN events e ON"
+                               " e.seq = c.message JOIN events t ON t.dedupe_key = 'forgotten:' ||"
+                               " e.dedupe_key WHERE t.recorded_ms < ?1",
+                               before));
+  out.unblanked = waiting.value_or(0);
+  out.chunks_forgotten = chunks.value_or(0);
+  return out;
+}
+
 Result<std::vector<std::string>> list_agents(Database& db) {
   return texts(db,
                "SELECT agent FROM messages UNION SELECT agent FROM facts WHERE is_deleted = 0"

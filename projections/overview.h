@@ -53,6 +53,15 @@ struct SpendRow {
 };
 Result<std::vector<SpendRow>> read_spend(Database& db, std::string_view since_day);
 
+// What ought to fit together inside the store.
+struct StoreFit {
+  std::int64_t recallable = 0;        // messages
+  std::int64_t chunks_astray = 0;     // of messages that are not there
+  std::int64_t chunks_forgotten = 0;  // of messages that were forgotten
+  std::int64_t unblanked = 0;         // forgotten before `before`, and their text still in the log
+};
+Result<StoreFit> read_store_fit(Database& db, TimeMs before);
+
 // Agents that the log knows, ascending.
 Result<std::vector<std::string>> list_agents(Database& db);
 // Holders of live facts, and audiences of messages, of one agent; for the operator, who may see

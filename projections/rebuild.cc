@@ -117,6 +117,8 @@ Status ensure_projections(Database& db, std::span<Projection* const> projections
       CLAWMARK_TRY(make_first(db, *projection));
       continue;
     }
+    // What a rebuild that was killed left behind; this process owns the store, so none is running.
+    CLAWMARK_TRY(sweep(db, *projection, static_cast<int>(*generation)));
     // Views are cheap and may come from an older binary. Tables are not made again here: empty ones
     // under a cursor at the head would pass for complete.
     CLAWMARK_ASSIGN(auto txn, Transaction::begin(db));
@@ -146,6 +148,16 @@ Result<std::vector<std::string>> outdated_projections(Database& db,
     if (!whole) out.emplace_back(projection->name());
   }
   return out;
+}
+
+Result<bool> has_leftovers(Database& db) {
+  CLAWMARK_ASSIGN(const auto present, generations_present(db));
+  for (const int generation : present) {
+    CLAWMARK_ASSIGN(const auto served,
+                    db.query_int("SELECT 1 FROM projections WHERE generation = ?1", generation));
+    if (!served) return true;
+  }
+  return false;
 }
 
 Result<int> live_generation(Database& db, std::string_view projection) {

@@ -22,12 +22,15 @@ struct ProjectionDigest {
 
 // The cursor of a projection's fold: "project.facts" of its generation.
 WorkerId projection_worker(std::string_view projection, int generation);
-// Makes tables, views and cursors of the first generation where missing. Called at each start, with
-// the store open for writing.
+// Makes tables, views and cursors of the first generation where missing, and sweeps what a killed
+// rebuild left. Called at each start, with the store open for writing.
 Status ensure_projections(Database& db, std::span<Projection* const> projections);
 // Names of those that must be built again: folded by an older version, or with tables missing.
 Result<std::vector<std::string>> outdated_projections(Database& db,
                                                       std::span<Projection* const> projections);
+// Whether tables of a generation are there that no projection serves: of a rebuild that was killed,
+// until the next start sweeps them, or of one that runs.
+Result<bool> has_leftovers(Database& db);
 // Error: not_found when the projection was never made.
 Result<int> live_generation(Database& db, std::string_view projection);
 // One step of a projection's fold: at most `limit` events after its cursor, in one transaction with

@@ -17,9 +17,10 @@ namespace {
 
 constexpr std::string_view kPrefix = "search";
 
-constexpr std::array<std::string_view, 5> kTypes = {
-    event_type::kMessageObserved, event_type::kMessageSighted, event_type::kSessionBranch,
-    event_type::kSessionDeleted, event_type::kEventRedacted};
+constexpr std::array<std::string_view, 8> kTypes = {
+    event_type::kMessageObserved,  event_type::kMessageSighted, event_type::kSessionBranch,
+    event_type::kSessionDeleted,   event_type::kEventRedacted,  event_type::kMessageForgotten,
+    event_type::kSessionForgotten, event_type::kPersonForgotten};
 
 // state of search_docs: indexed; masked (rewound); pending (deleted, its words still inside);
 // removed (deleted, out); gone (no text); closed (lane not known yet).
@@ -106,6 +107,11 @@ class SearchFold {
       return restand(changed);
     }
     if (event.type == event_type::kEventRedacted) return redacted(event);
+    if (event.type == event_type::kMessageForgotten ||
+        event.type == event_type::kSessionForgotten || event.type == event_type::kPersonForgotten) {
+      CLAWMARK_ASSIGN(const auto changed, ledger_.forget(event));
+      return restand(changed);
+    }
     return Ok{};
   }
 
@@ -147,6 +153,7 @@ class SearchFold {
   }
 
   Status observed(const Event& event) {
+    CLAWMARK_TRY(ledger_.observe(event));
     if (!is_candidate(event)) return Ok{};
     const std::string session_id = get_string(event.payload, "session_id");
     CLAWMARK_TRY(ledger_.sight(event.seq, event.scope.agent, session_id,
@@ -196,7 +203,8 @@ class SearchFold {
 
   // Hidden at once. Its words leave the index too when the very text that was put in is at hand.
   Status take_out(Seq message, const std::string& state) {
-    if (state == "removed" || state == "gone" || state == "pending") return Ok{};
+    if (state == "removed" || state == "pending") return Ok{};
+    if (state == "gone") return set_state(message, "removed");
     CLAWMARK_TRY(hide(message));
     const auto text = texts_.find(message.value);
     CLAWMARK_ASSIGN(const bool same, is_indexed_text(message, text));
@@ -267,7 +275,7 @@ class SearchProjection final : public Projection {
       : bodies_(bodies), presentable_(std::move(presentable)) {}
 
   std::string_view name() const override { return "search"; }
-  int fold_version() const override { return 1; }
+  int fold_version() const override { return 2; }
   std::string ddl(int generation) const override {
     return generation_sql(kDdl, kPrefix, generation) +
            generation_sql(StandingLedger::ddl(), kPrefix, generation);

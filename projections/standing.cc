@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <string>
+
+#include "log/event_log.h"
 
 namespace clawmark {
 
@@ -36,12 +39,20 @@ CREATE TABLE IF NOT EXISTS @_branches__g#(
 CREATE TABLE IF NOT EXISTS @_inactive__g#(
   agent TEXT NOT NULL, session_id TEXT NOT NULL, carrier TEXT NOT NULL, message INTEGER NOT NULL,
   PRIMARY KEY(agent, session_id, carrier, message)) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS @_forgotten__g#(
+  message INTEGER PRIMARY KEY, keep_facts INTEGER NOT NULL) STRICT;
+-- What stays forgotten when it comes again: kind is 'message' (name: its dedupe key), 'session' or
+-- 'person'; the latter two up to a time of saying.
+CREATE TABLE IF NOT EXISTS @_tombs__g#(
+  agent TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, until_ms INTEGER NOT NULL,
+  keep_facts INTEGER NOT NULL, PRIMARY KEY(agent, kind, name)) STRICT, WITHOUT ROWID;
 )sql";
 }
 
 std::string_view StandingLedger::drop() {
   return "DROP TABLE IF EXISTS @_sightings__g#; DROP TABLE IF EXISTS @_deleted__g#;"
-         "DROP TABLE IF EXISTS @_branches__g#; DROP TABLE IF EXISTS @_inactive__g#;";
+         "DROP TABLE IF EXISTS @_branches__g#; DROP TABLE IF EXISTS @_inactive__g#;"
+         "DROP TABLE IF EXISTS @_forgotten__g#; DROP TABLE IF EXISTS @_tombs__g#;";
 }
 
 Status StandingLedger::sight(Seq message, std::string_view agent, std::string_view session_id,
@@ -119,7 +130,80 @@ Result<std::vector<Seq>> StandingLedger::remove_session(std::string_view agent,
   return session_messages(agent, session_id);
 }
 
+Status StandingLedger::take_away(Seq message, bool keep_facts) {
+  return tables_.run(
+      "INSERT INTO @_forgotten__g#(message, keep_facts) VALUES(?1, ?2) "
+      "ON CONFLICT DO UPDATE SET keep_facts = min(keep_facts, excluded.keep_facts)",
+      message.value, keep_facts);
+}
+
+Result<std::vector<Seq>> StandingLedger::forget(const Event& event) {
+  const bool one = event.type == event_type::kMessageForgotten;
+  const bool session = event.type == event_type::kSessionForgotten;
+  const bool keep_facts = one && get_bool(event.payload, "keep_facts");
+  const std::string name = get_string(event.payload, one       ? "key"
+                                                     : session ? "session_id"
+                                                               : "person");
+  const std::int64_t until = one ? std::numeric_limits<std::int64_t>::max()
+                                 : get_int(event.payload, "until_ms", event.occurred.value);
+  std::vector<Seq> out;
+  if (name.empty()) return out;
+  CLAWMARK_TRY(tables_.run(
+      "INSERT INTO @_tombs__g#(agent, kind, name, until_ms, keep_facts) VALUES(?1, ?2, ?3, ?4, ?5) "
+      "ON CONFLICT DO UPDATE SET until_ms = max(until_ms, excluded.until_ms), "
+      "keep_facts = min(keep_facts, excluded.keep_facts)",
+      event.scope.agent,
+      one       ? "message"
+      : session ? "session"
+                : "person",
+      name, until, keep_facts));
+  if (one) {
+    CLAWMARK_ASSIGN(const auto seq, EventLog::find(tables_.db(), name));
+    if (seq) out.push_back(*seq);
+  } else if (session) {
+    CLAWMARK_TRY(tables_.each(
+        "SELECT s.message FROM @_sightings__g# s JOIN events e ON e.seq = s.message WHERE "
+        "s.agent = ?1 AND s.session_id = ?2 AND e.occurred_ms <= ?3 ORDER BY s.message",
+        [&](Statement& row) { out.push_back({row.integer(0)}); }, event.scope.agent, name, until));
+  } else {
+    CLAWMARK_TRY(tables_.each(
+        "SELECT DISTINCT s.message FROM @_sightings__g# s JOIN events e ON e.seq = s.message WHERE "
+        "s.agent = ?1 AND e.sender = ?2 AND e.occurred_ms <= ?3 ORDER BY s.message",
+        [&](Statement& row) { out.push_back({row.integer(0)}); }, event.scope.agent, name, until));
+  }
+  for (const Seq message : out) CLAWMARK_TRY(take_away(message, keep_facts));
+  return out;
+}
+
+Result<std::optional<bool>> StandingLedger::forgotten_ahead(const Event& event) {
+  std::optional<bool> found;
+  const auto note = [&](Statement& row) {
+    const bool keep = row.integer(0) != 0;
+    found = found ? *found && keep : keep;
+  };
+  CLAWMARK_TRY(tables_.each(
+      "SELECT keep_facts FROM @_tombs__g# WHERE agent = ?1 AND ((kind = 'message' AND name = ?2) "
+      "OR (kind = 'session' AND name = ?3 AND until_ms >= ?5) "
+      "OR (kind = 'person' AND name = ?4 AND name <> '' AND until_ms >= ?5))",
+      note, event.scope.agent, event.dedupe_key, get_string(event.payload, "session_id"),
+      event.scope.sender, event.occurred));
+  if (!found && get_string(event.payload, "role") != "user") {
+    CLAWMARK_TRY(tables_.each("SELECT keep_facts FROM @_forgotten__g# WHERE message = ?1", note,
+                              get_int(event.payload, "parent")));
+  }
+  return found;
+}
+
+Status StandingLedger::observe(const Event& event) {
+  CLAWMARK_ASSIGN(const auto found, forgotten_ahead(event));
+  return found ? take_away(event.seq, *found) : Status(Ok{});
+}
+
 Result<Standing> StandingLedger::standing(Seq message) {
+  CLAWMARK_ASSIGN(const auto forgotten,
+                  tables_.query_int("SELECT keep_facts FROM @_forgotten__g# WHERE message = ?1",
+                                    message.value));
+  if (forgotten && (*forgotten == 0 || !sources_stand_)) return Standing::kDeleted;
   // One conversation is all sessions of a key; one without a key stands for itself.
   std::map<std::string, Standing> conversations;
   CLAWMARK_TRY(tables_.each(

@@ -96,8 +96,9 @@ Result<std::vector<Seq>> vector_messages(Database& db, std::int64_t model) {
 
 Result<Seq> newest_removal(Database& db) {
   Seq newest;
-  for (const auto* type :
-       {event_type::kSessionBranch, event_type::kSessionDeleted, event_type::kEventRedacted}) {
+  for (const auto* type : {event_type::kSessionBranch, event_type::kSessionDeleted,
+                           event_type::kEventRedacted, event_type::kMessageForgotten,
+                           event_type::kSessionForgotten, event_type::kPersonForgotten}) {
     CLAWMARK_ASSIGN(const auto seq,
                     db.query_int("SELECT max(seq) FROM events WHERE type = ?", type));
     newest.value = std::max(newest.value, seq.value_or(0));

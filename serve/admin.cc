@@ -162,6 +162,9 @@ Result<json::object> admin_parked_retry(const AdminCall& call) {
 Result<json::object> admin_rebuild(const AdminCall& call) {
   return by_writer(call, "rebuild");
 }
+Result<json::object> admin_estimate(const AdminCall& call) {
+  return by_writer(call, "estimate");
+}
 Result<json::object> admin_verify(const AdminCall& call) {
   return by_writer(call, "verify");
 }
@@ -170,7 +173,7 @@ struct Command {
   std::string_view name;
   Result<json::object> (*run)(const AdminCall&);
 };
-constexpr std::array<Command, 12> kCommands = {{{"set", admin_set},
+constexpr std::array<Command, 13> kCommands = {{{"set", admin_set},
                                                 {"forget", admin_forget},
                                                 {"search", admin_search},
                                                 {"facts", admin_facts},
@@ -181,6 +184,7 @@ constexpr std::array<Command, 12> kCommands = {{{"set", admin_set},
                                                 {"parked_list", admin_parked_list},
                                                 {"parked_retry", admin_parked_retry},
                                                 {"rebuild", admin_rebuild},
+                                                {"estimate", admin_estimate},
                                                 {"verify", admin_verify}}};
 
 }  // namespace

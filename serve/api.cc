@@ -197,9 +197,10 @@ HttpAnswer answer_call(Serving& serving, const HttpCall& call) {
 
 bool is_slow_target(std::string_view target) {
   return target.starts_with("/v1/tools/clawmark_reconcile") ||
-         target.starts_with("/v1/admin/reconcile") || target.starts_with("/v1/admin/rebuild") ||
-         target.starts_with("/v1/admin/verify") || target.starts_with("/v1/status") ||
-         target.starts_with("/metrics");
+         target.starts_with("/v1/tools/clawmark_forget") ||
+         target.starts_with("/v1/admin/forget") || target.starts_with("/v1/admin/reconcile") ||
+         target.starts_with("/v1/admin/rebuild") || target.starts_with("/v1/admin/verify") ||
+         target.starts_with("/v1/status") || target.starts_with("/metrics");
 }
 
 }  // namespace clawmark

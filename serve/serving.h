@@ -18,6 +18,7 @@
 #include "models/transport.h"
 #include "serve/body_reader.h"
 #include "serve/caller.h"
+#include "serve/health.h"
 #include "serve/index_keeper.h"
 #include "serve/metrics.h"
 #include "serve/query_embedder.h"
@@ -66,6 +67,7 @@ class Serving {
   WriterPort* const writer;
   const std::function<std::string()> new_id;
   Metrics metrics;
+  HealthMemory health;
   Readers readers;
   BodyReader bodies;
   std::unique_ptr<QueryEmbedder> embedder;  // null: none

@@ -47,15 +47,34 @@ json::array workers_json(const std::vector<WorkerState>& workers) {
   return out;
 }
 
+// The folder of an agent, whatever carrier of it a path names: ".../agents/main/".
+std::string_view agent_folder(std::string_view path) {
+  const auto at = path.rfind("/agents/");
+  if (at == std::string_view::npos) return {};
+  const auto end = path.find('/', at + 8);
+  return path.substr(0, end);
+}
+
+// The old store after a host upgrade: silent, and the same agent's newer carrier goes on.
+bool is_retired(const SourceStateRow& source, const std::vector<SourceStateRow>& all) {
+  if (source.state != "stale" || source.carrier != "transcripts") return false;
+  const auto folder = agent_folder(source.path);
+  return std::any_of(all.begin(), all.end(), [&](const SourceStateRow& other) {
+    return other.carrier == "agent-db" && other.state == "ok" && other.newest > source.newest &&
+           agent_folder(other.path) == folder;
+  });
+}
+
 Result<json::array> sources_json(Database& db) {
   CLAWMARK_ASSIGN(const auto sources, read_source_states(db));
   json::array out;
   for (const SourceStateRow& source : sources) {
     auto counters = parse_json(source.counters);
+    const bool retired = is_retired(source, sources);
     out.push_back(json::object{
         {"carrier", source.carrier},
         {"path", source.path},
-        {"state", source.state},
+        {"state", retired ? std::string("retired") : source.state},
         {"reason", source.reason},
         {"message", source.message},
         {"streams", source.streams},
@@ -105,6 +124,7 @@ json::object by_one_label(const std::map<std::string, double>& values) {
 
 json::object spend_json(Serving& serving, Database& db) {
   std::int64_t calls = 0, tokens = 0, micro_usd = 0;
+  const auto config = serving.config();
   const std::string today = format_date(serving.clock.now(), "UTC");
   if (const auto rows = read_spend(db, today); rows.ok()) {
     for (const SpendRow& row : *rows) {
@@ -116,73 +136,114 @@ json::object spend_json(Serving& serving, Database& db) {
   return {{"day", today},
           {"calls", calls},
           {"tokens", tokens},
-          {"usd", static_cast<double>(micro_usd) / 1e6}};
+          {"usd", static_cast<double>(micro_usd) / 1e6},
+          {"tokens_max", config->daily_tokens_max},
+          {"usd_max", config->daily_usd_max}};
 }
 
-void warn_of_workers(const std::vector<WorkerState>& workers, std::vector<Warning>& out) {
+// How long a worker may have work before it without moving. Windows of talk that are neither full
+// nor old wait on purpose.
+std::int64_t patience_ms(const WorkerState& worker, const Config& config) {
+  const bool fills = worker.name == "extract" && worker.state == "running" && worker.attempts == 0;
+  return kNoProgressMs +
+         (fills ? static_cast<std::int64_t>(config.idle_hours * static_cast<double>(kHourMs)) : 0);
+}
+
+void look_at_workers(Serving& serving, const std::vector<WorkerState>& workers,
+                     std::vector<Sign>& out) {
+  const std::int64_t steady = serving.clock.steady_ms();
+  const auto config = serving.config();
   for (const WorkerState& worker : workers) {
+    const std::int64_t stuck = serving.health.stuck_ms(worker, steady);
+    const bool budget = worker.failure.find("daily budget spent") != std::string::npos;
+    const std::string minutes = std::to_string(stuck / kMinuteMs) + " minutes";
     if (worker.state == "stopped") {
-      out.push_back({"worker_stopped", worker.name + " has stopped: " + worker.failure, true});
+      out.push_back(
+          {"worker_stopped", worker.name, worker.name + " has stopped: " + worker.failure});
+    } else if (budget) {
+      out.push_back({"budget_spent", worker.name, worker.name + " waits: " + worker.failure});
+    } else if (stuck >= patience_ms(worker, *config)) {
+      out.push_back({"worker_stuck", worker.name,
+                     worker.name + " has " + std::to_string(worker.lag) +
+                         " before it and has not moved for " + minutes +
+                         (worker.failure.empty() ? "" : ": " + worker.failure)});
     } else if (worker.state == "blocked") {
-      out.push_back({"worker_blocked", worker.name + " waits: " + worker.failure, false});
+      out.push_back({"worker_blocked", worker.name, worker.name + " waits: " + worker.failure});
+    }
+    const std::int64_t silent = serving.clock.now().value - worker.beat_at.value;
+    if (worker.beat_at.value > 0 && silent >= kNoProgressMs && worker.state != "stopped") {
+      out.push_back({"worker_silent", worker.name,
+                     worker.name + " has not come round for " + std::to_string(silent / kMinuteMs) +
+                         " minutes"});
     }
   }
 }
 
-void warn_of_plugin(Serving& serving, std::vector<Warning>& out) {
+void look_at_plugin(Serving& serving, std::vector<Sign>& out) {
   const Handshake handshake = serving.handshake();
   if (handshake.at.value == 0) return;
   if (!handshake.blocked_hooks.empty()) {
     out.push_back(
-        {"hooks_blocked",
+        {"hooks_blocked", "",
          "the host blocks the prompt hook, so nothing is injected; allow it: openclaw config "
-         "set plugins.entries.clawmark.hooks.allowConversationAccess true",
-         true});
+         "set plugins.entries.clawmark.hooks.allowConversationAccess true"});
   }
   if (serving.clock.now().value - handshake.at.value > kHandshakeStaleMs) {
-    out.push_back({"plugin_silent", "the plugin has not been heard of for over 15 minutes", false});
+    out.push_back({"plugin_silent", "", "the plugin has not been heard of for over 15 minutes"});
   }
 }
 
-void warn_of_store(Database& db, std::vector<Warning>& out) {
+void look_at_store(Database& db, std::vector<Sign>& out) {
   if (const auto sources = read_source_states(db); sources.ok()) {
     for (const SourceStateRow& source : *sources) {
-      if (source.state == "ok" || source.state == "absent" || source.state == "not_initialised")
+      if (source.state == "ok" || source.state == "absent" || source.state == "not_initialised" ||
+          is_retired(source, *sources)) {
         continue;
-      out.push_back({"source_" + source.state,
+      }
+      out.push_back({"source_" + source.state, source.carrier + source.path,
                      source.carrier + " at " + source.path + ": " +
-                         (source.message.empty() ? source.reason : source.message),
-                     false});
+                         (source.message.empty() ? source.reason : source.message)});
     }
   }
   if (const auto parked = read_parked(db, 1); parked.ok() && !parked->empty()) {
-    out.push_back({"parked", "some items were set aside; see: clawmark parked list", false});
+    out.push_back({"parked", "", "some items were set aside; see: clawmark parked list"});
   }
+}
+
+std::vector<Sign> signs_of(Serving& serving) {
+  std::vector<Sign> out;
+  for (const std::string& problem : serving.config()->problems) {
+    out.push_back({"config", problem, problem});
+  }
+  auto lease = serving.readers.lease();
+  if (!lease.ok()) {
+    out.push_back({"store", "", lease.error().message});
+    return out;
+  }
+  if (serving.writer == nullptr) {
+    out.push_back({"daemon_absent", "", "the service does not run: what follows is as it left it"});
+  }
+  look_at_workers(serving, worker_states(serving, **lease), out);
+  if (serving.index) {
+    const IndexState index = serving.index->state();
+    if (!index.failure.empty()) {
+      out.push_back({"index", "", "the vector index: " + index.failure});
+    }
+  }
+  look_at_plugin(serving, out);
+  look_at_store(**lease, out);
+  return out;
 }
 
 }  // namespace
 
 std::vector<Warning> warnings(Serving& serving) {
-  std::vector<Warning> out;
-  for (const std::string& problem : serving.config()->problems) {
-    out.push_back({"config", problem, true});
-  }
-  auto lease = serving.readers.lease();
-  if (!lease.ok()) {
-    out.push_back({"store", lease.error().message, true});
-    return out;
-  }
-  warn_of_workers(worker_states(serving, **lease), out);
-  if (serving.index) {
-    const IndexState index = serving.index->state();
-    if (!index.failure.empty())
-      out.push_back({"index", "the vector index: " + index.failure, false});
-  }
-  warn_of_plugin(serving, out);
-  warn_of_store(**lease, out);
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Warning& a, const Warning& b) { return a.red && !b.red; });
-  return out;
+  return serving.health.judge(signs_of(serving), serving.clock.steady_ms());
+}
+
+std::string_view health_word(const std::vector<Warning>& warnings) {
+  if (warnings.empty()) return "ok";
+  return warnings.front().red ? "red" : "warning";
 }
 
 json::object status_json(Serving& serving) {
@@ -190,10 +251,16 @@ json::object status_json(Serving& serving) {
   json::object out = protocol_object();
   json::array problems, warned;
   for (const std::string& problem : config->problems) problems.emplace_back(problem);
-  for (const Warning& warning : warnings(serving)) {
-    warned.push_back(
-        json::object{{"code", warning.code}, {"message", warning.message}, {"red", warning.red}});
+  const auto told = warnings(serving);
+  for (const Warning& warning : told) {
+    warned.push_back(json::object{{"code", warning.code},
+                                  {"severity", warning.red ? "red" : "warning"},
+                                  {"red", warning.red},
+                                  {"message", warning.message},
+                                  {"remedy", warning.remedy},
+                                  {"held_seconds", warning.held_ms / 1000}});
   }
+  out["health"] = health_word(told);
   out["version"] = serving.version;
   out["inert"] = !config->problems.empty();
   out["problems"] = std::move(problems);

@@ -5,17 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "serve/health.h"
 #include "serve/serving.h"
 
 namespace clawmark {
 
-// One thing that is wrong: `code` from a bounded list, what and the remedy. Red: memory does not
-// work as promised.
-struct Warning {
-  std::string code, message;
-  bool red = false;
-};
+// What is to be told now, red first. Remembers, for the next time, since when it has held.
 std::vector<Warning> warnings(Serving& serving);
+
+// "ok", "warning" or "red".
+std::string_view health_word(const std::vector<Warning>& warnings);
 
 json::object status_json(Serving& serving);
 // Reads the gauges anew, then prints all.

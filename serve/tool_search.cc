@@ -188,7 +188,8 @@ Result<ToolAnswer> tool_search(const ToolCallContext& context, const json::objec
     recalled_list.push_back(recalled_json(item, config->timezone));
     text += "- " + format_date(item.at, config->timezone);
     if (!item.dialogue) text += ", " + speaker_text(item);
-    text += ": \"" + quote_inline(item.excerpt) + "\"\n";
+    text +=
+        ", message " + std::to_string(item.message) + ": \"" + quote_inline(item.excerpt) + "\"\n";
   }
   text += closing_notes(context, recalled, degraded, text.empty());
   while (!text.empty() && text.back() == '\n') text.pop_back();

@@ -10,44 +10,16 @@
 #include "serve/quote.h"
 
 namespace clawmark {
-namespace {
 
-ToolAnswer refusal(std::string text, json::object details = {}) {
+ToolAnswer refusal(std::string text, json::object details) {
   return {false, std::move(text), std::move(details)};
 }
+
+namespace {
 
 // The text of a rule's refusal.
 std::string reason_of(const Status& status) {
   return status.error().message;
-}
-
-NewEvent fact_event(const ToolCallContext& context, const char* type, std::string_view prefix,
-                    json::object payload) {
-  NewEvent event;
-  event.type = type;
-  event.scope = context.sight.scope;
-  event.dedupe_key = std::string(prefix) + context.serving.new_id();
-  event.occurred = context.serving.clock.now();
-  event.payload = std::move(payload);
-  return event;
-}
-
-Status submit(const ToolCallContext& context, std::vector<NewEvent> events) {
-  if (context.serving.writer == nullptr) {
-    return make_error(ErrorKind::kRetriable, "writer", "absent",
-                      "the memory service is not running; start it to change memory");
-  }
-  return context.serving.writer->submit(std::move(events));
-}
-
-// Live facts under `key` in what this caller may change.
-Result<std::vector<Fact>> changeable(const ToolCallContext& context, std::string_view key) {
-  const Sight& sight = context.sight;
-  if (sight.writable.empty()) return std::vector<Fact>{};
-  CLAWMARK_ASSIGN(auto facts, read_facts(context.db, sight.scope.agent, sight.writable,
-                                         context.serving.clock.now()));
-  std::erase_if(facts, [&](const Fact& fact) { return fact.key != key; });
-  return facts;
 }
 
 // Where a statement goes: to wherever the same person already has this key (an owner has two
@@ -71,6 +43,34 @@ std::string days_text(std::int64_t days) {
 }
 
 }  // namespace
+
+NewEvent fact_event(const ToolCallContext& context, const char* type, std::string_view prefix,
+                    json::object payload) {
+  NewEvent event;
+  event.type = type;
+  event.scope = context.sight.scope;
+  event.dedupe_key = std::string(prefix) + context.serving.new_id();
+  event.occurred = context.serving.clock.now();
+  event.payload = std::move(payload);
+  return event;
+}
+
+Status submit(const ToolCallContext& context, std::vector<NewEvent> events) {
+  if (context.serving.writer == nullptr) {
+    return make_error(ErrorKind::kRetriable, "writer", "absent",
+                      "the memory service is not running; start it to change memory");
+  }
+  return context.serving.writer->submit(std::move(events));
+}
+
+Result<std::vector<Fact>> changeable(const ToolCallContext& context, std::string_view key) {
+  const Sight& sight = context.sight;
+  if (sight.writable.empty()) return std::vector<Fact>{};
+  CLAWMARK_ASSIGN(auto facts, read_facts(context.db, sight.scope.agent, sight.writable,
+                                         context.serving.clock.now()));
+  std::erase_if(facts, [&](const Fact& fact) { return fact.key != key; });
+  return facts;
+}
 
 ToolAnswer closed_answer(const Sight& sight) {
   switch (sight.refusal) {
@@ -135,42 +135,6 @@ Result<ToolAnswer> tool_set(const ToolCallContext& context, const json::object& 
   std::string text = "Remembered " + key + " (" + action + ").";
   if (secrets > 0) text += " A secret in the value was left out: secrets are never kept.";
   return ToolAnswer{true, std::move(text), {{"action", action}, {"key", key}}};
-}
-
-Result<ToolAnswer> tool_forget(const ToolCallContext& context, const json::object& params) {
-  const std::string key(trim(get_string(params, "key")));
-  const json::object nothing{{"forgotten", false}};
-  if (key.empty()) return refusal("Say which key to forget; clawmark_search shows keys.", nothing);
-  if (context.sight.writable.empty()) {
-    ToolAnswer closed = closed_answer(context.sight);
-    closed.details = nothing;
-    return closed;
-  }
-  CLAWMARK_ASSIGN(const auto known, changeable(context, key));
-  if (known.empty()) {
-    CLAWMARK_ASSIGN(const auto visible,
-                    read_facts(context.db, context.sight.scope.agent, context.sight.holders,
-                               context.serving.clock.now()));
-    const bool is_public = std::any_of(visible.begin(), visible.end(),
-                                       [&](const Fact& fact) { return fact.key == key; });
-    if (is_public) {
-      return refusal(key + " is public to this agent; only its owner can forget it.", nothing);
-    }
-    return ToolAnswer{true, "No fact stored under " + key + ".", nothing};
-  }
-  std::vector<NewEvent> events;
-  for (const Fact& fact : known) {
-    events.push_back(
-        fact_event(context, event_type::kFactForgotten,
-                   "forgot:", {{"key", key}, {"holder", fact.holder}, {"subject", fact.subject}}));
-  }
-  CLAWMARK_TRY(submit(context, std::move(events)));
-  CLAWMARK_ASSIGN(const auto left, changeable(context, key));
-  if (!left.empty()) {
-    return make_error(ErrorKind::kRetriable, "writer", "not_folded",
-                      "the forgetting is recorded but not in force yet; ask again");
-  }
-  return ToolAnswer{true, "Forgot " + key + ".", {{"forgotten", true}}};
 }
 
 Result<ToolAnswer> tool_reconcile(const ToolCallContext& context, const json::object& params) {

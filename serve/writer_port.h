@@ -47,7 +47,9 @@ class WriterPort {
   virtual std::vector<WorkerState> workers() = 0;
   // A hint from the host: "transcript", "session_end", "reset", "shutdown". Returns at once.
   virtual void notify(const Caller& caller, std::string_view kind) = 0;
-  // "rebuild" {projection?}, "verify", "parked_retry" {event?}: the answer of the command's --json.
+  // "rebuild" {projection?}, "verify", "purge", "estimate", "parked_retry" {event?}: the answer of
+  // the command's
+  // --json.
   virtual Result<json::object> run(std::string_view command, const json::object& params) = 0;
   // Extra members for /v1/status, as the pipeline sees fit; may be empty.
   virtual json::object describe() { return {}; }

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "workers/prices.h"
+
 namespace clawmark {
 namespace {
 
@@ -13,6 +15,9 @@ std::string utc_day(TimeMs now) {
 
 Status add_spend(Database& db, std::string_view worker, std::string_view model, const Spent& spent,
                  TimeMs now) {
+  CLAWMARK_ASSIGN(const PriceTable prices, kept_prices(db));
+  const std::int64_t cost =
+      cost_micro_usd(price_of(prices, model), spent.input_tokens, spent.output_tokens);
   return db.run(
       "INSERT INTO spend(day, worker, model, calls, input_tokens, output_tokens,"
       " micro_usd) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT(day, worker, model) DO"
@@ -21,7 +26,7 @@ Status add_spend(Database& db, std::string_view worker, std::string_view model, 
       " output_tokens = output_tokens + excluded.output_tokens,"
       " micro_usd = micro_usd + excluded.micro_usd",
       utc_day(now), worker, model, spent.calls, spent.input_tokens, spent.output_tokens,
-      spent.micro_usd);
+      spent.micro_usd + cost);
 }
 
 Result<Spent> spent_today(Database& db, TimeMs now) {

@@ -20,6 +20,7 @@ struct Spent {
   std::int64_t calls = 0, input_tokens = 0, output_tokens = 0, micro_usd = 0;
 };
 
+// What the tokens cost by the model's price (prices.h) is added to what is given.
 Status add_spend(Database& db, std::string_view worker, std::string_view model, const Spent& spent,
                  TimeMs now);
 Result<Spent> spent_today(Database& db, TimeMs now);

@@ -144,6 +144,7 @@ Result<std::optional<KnownMessage>> Identity::known(Seq message) {
     if (const auto hash = hash_from_hex(query->text(6))) out->hash = *hash;
   }
   query->reset();
+  if (out && out->role.empty()) CLAWMARK_TRY(known_by_tombstone(*out));
   return out;
 }
 

@@ -64,6 +64,8 @@ class Identity {
   Result<std::optional<Seq>> find_id(std::string_view agent, std::string_view entry_id,
                                      std::string_view session_id);
   Result<std::optional<KnownMessage>> known(Seq message);
+  // Whether a user took it away: its text is not kept again, whoever shows it.
+  Result<bool> is_forgotten(Seq message, const Met& met, std::string_view sender);
   // How many messages have a key with this prefix: the occurrence number of the next.
   Result<std::int64_t> count_prefix(std::string_view prefix);
   // Remembers what content identity needs (message_contents).
@@ -82,6 +84,7 @@ class Identity {
     std::uint64_t key_hash = 0, exact_hash = 0;
     Hash256 text_hash;
   };
+  Status known_by_tombstone(KnownMessage& message);
   Result<std::optional<Seq>> by_short_id(const Met& met);
   Result<std::optional<Seq>> by_alias(const Met& met);
   Result<std::optional<Seq>> by_exact_content(const Met& met);

@@ -161,7 +161,10 @@ Status IngestWriter::write_message(Transaction& txn, const StreamRef& stream, co
   const bool whole = static_cast<std::int64_t>(entry.text.size()) == entry.bytes;
   // A text with a secret in it is never copied; the host's own store may still give it.
   if (bodies_.retention() == Retention::kVerbatim && whole && !holds_secret(entry.text)) {
-    CLAWMARK_TRY(bodies_.put(txn, entry.hash, entry.text));
+    CLAWMARK_ASSIGN(
+        const bool forgotten,
+        identity_->is_forgotten(message, met, sender_of(entry, met.role, met.session_key)));
+    if (!forgotten) CLAWMARK_TRY(bodies_.put(txn, entry.hash, entry.text));
   }
   return Ok{};
 }

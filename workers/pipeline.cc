@@ -16,12 +16,15 @@
 #include "workers/parking.h"
 #include "workers/poll_machine.h"
 #include "workers/project.h"
+#include "workers/purge.h"
 #include "workers/source_bodies.h"
 
 namespace clawmark {
 namespace {
 
 constexpr std::int64_t kBytesPerToken = 4;
+constexpr std::int64_t kWindowGuess = 30;          // messages of one extraction, about
+constexpr std::int64_t kAnswerTokens = 300;        // of its answer, about
 constexpr std::size_t kLocalWindowMessages = 100;  // built-in rules look at each message by itself
 
 }  // namespace
@@ -50,7 +53,7 @@ struct Pipeline::State {
   void add_polling(std::unique_ptr<Port> port);
   void add_model(std::shared_ptr<ModelWork> work, std::unique_ptr<Port> port, std::string origin);
   void build();
-  Status fold_facts(TimeMs now);
+  Status fold_now(TimeMs now);
 };
 
 void Pipeline::State::add(std::unique_ptr<Machine> machine, std::unique_ptr<Port> port) {
@@ -114,6 +117,7 @@ void Pipeline::State::build() {
               models.embed_origin);
   }
   add_polling(std::make_unique<DecayPort>(store));
+  add_polling(std::make_unique<ForgetPort>(store, projection_list));
 }
 
 Pipeline::Pipeline(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -125,6 +129,7 @@ Result<std::unique_ptr<Pipeline>> Pipeline::make(Store& store, const Clock& cloc
                                                  PipelineModels models, PipelineOptions options) {
   auto state = std::make_unique<State>(store, clock, std::move(models), std::move(options));
   state->build();
+  CLAWMARK_TRY(keep_prices(store.db(), state->options.prices));
   CLAWMARK_TRY(ensure_projections(store.db(), state->projection_list));
   CLAWMARK_ASSIGN(const auto outdated, outdated_projections(store.db(), state->projection_list));
   for (const auto& name : outdated) {
@@ -194,11 +199,12 @@ Status Pipeline::run_on_writer(const std::function<Status(Store&)>& work) {
   return future.get();
 }
 
-Status Pipeline::State::fold_facts(TimeMs now) {
+// What a command changes must be so when it is acknowledged: facts, and what may be recalled.
+Status Pipeline::State::fold_now(TimeMs now) {
   for (Projection* projection : projection_list) {
-    if (projection->name() != "facts") continue;
+    if (!projection->replayable()) continue;
     for (;;) {
-      CLAWMARK_ASSIGN(const int generation, live_generation(store.db(), "facts"));
+      CLAWMARK_ASSIGN(const int generation, live_generation(store.db(), projection->name()));
       CLAWMARK_ASSIGN(const auto passed,
                       fold_step(store.db(), *projection, generation, kFoldBatch, now));
       if (passed == 0) break;
@@ -213,7 +219,7 @@ Status Pipeline::append_now(std::span<const NewEvent> events) {
     CLAWMARK_ASSIGN(auto txn, Transaction::begin(store.db(), Durability::kFull));
     CLAWMARK_TRY(store.log().append(txn, events));
     CLAWMARK_TRY(txn.commit());
-    return s.fold_facts(s.clock.now());
+    return s.fold_now(s.clock.now());
   });
   if (status.ok()) s.bell.ring();
   return status;
@@ -263,6 +269,7 @@ Result<BacklogEstimate> Pipeline::estimate() {
                             ? 0
                             : static_cast<double>(bytes.value_or(0)) /
                                   static_cast<double>(*messages) / kBytesPerToken;
+    const PriceTable& prices = state_->options.prices;
     for (WorkerLoop* loop : state_->loop_list) {
       const bool embed = loop->name() == "embed", extract = loop->name() == "extract";
       if (!embed && !extract) continue;
@@ -270,10 +277,17 @@ Result<BacklogEstimate> Pipeline::estimate() {
       const auto tokens = static_cast<std::int64_t>(static_cast<double>(pending) * mean);
       if (embed) {
         out.messages_to_embed = pending;
-        if (!state_->models.embedder->is_local()) out.embed_tokens = tokens;
+        if (state_->models.embedder->is_local()) continue;
+        out.embed_tokens = tokens;
+        const std::string model = state_->models.embedder->model().name;
+        out.usd += static_cast<double>(cost_micro_usd(price_of(prices, model), tokens, 0)) / 1e6;
       } else {
         out.messages_to_extract = pending;
-        if (!state_->models.extractor->is_local()) out.extract_tokens = tokens;
+        if (state_->models.extractor->is_local()) continue;
+        const Price price = price_of(prices, state_->models.extractor->model());
+        const std::int64_t answers = pending / kWindowGuess * kAnswerTokens;
+        out.extract_tokens = tokens + answers;
+        out.usd += static_cast<double>(cost_micro_usd(price, tokens, answers)) / 1e6;
       }
     }
     return Ok{};

@@ -29,6 +29,7 @@
 #include "sources/source.h"
 #include "workers/budget.h"
 #include "workers/loop.h"
+#include "workers/prices.h"
 
 namespace clawmark {
 
@@ -49,6 +50,7 @@ struct PipelineOptions {
   double idle_hours = 3;
   std::size_t window_messages = 0;  // 0: kWindowMessages
   BudgetLimits limits;
+  PriceTable prices;  // instead of the list prices
   double confidence_threshold = 0.8;
   std::uint64_t seed = 1;    // of the back-off's jitter
   std::int64_t poll_ms = 0;  // 0: kPollMs
@@ -58,6 +60,7 @@ struct PipelineOptions {
 struct BacklogEstimate {
   std::int64_t messages_to_embed = 0, messages_to_extract = 0;
   std::int64_t embed_tokens = 0, extract_tokens = 0;  // about; 0 for built-in models
+  double usd = 0;                                     // about, by the models' prices
 };
 
 class Pipeline {
@@ -82,8 +85,8 @@ class Pipeline {
   Result<DrainReport> drain(std::int64_t timeout_ms, bool unripe = true);
   // Runs on the writer between two slices (at once when not started), and waits for the result.
   Status run_on_writer(const std::function<Status(Store&)>& work);
-  // Appends what a user stated or forgot, commits at FULL, and folds it into facts before
-  // returning.
+  // Appends what a user stated or forgot, commits at FULL, and folds it into facts and the message
+  // index before returning.
   Status append_now(std::span<const NewEvent> events);
   // Of one worker when not empty; of one batch.parked event when not zero. How many there are.
   Result<std::size_t> retry_parked(std::string_view worker = {}, Seq event = {});

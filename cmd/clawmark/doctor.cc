@@ -1,7 +1,8 @@
-// clawmark doctor: named checks, each with what to do. Changes nothing. Exit code 1 when a check is
-// red.
+// clawmark doctor: named checks, each with what to do. Changes nothing without --fix. Exit code 1
+// when a check is red.
 
 #include <cstdio>
+#include <memory>
 
 #include "cmd/clawmark/command.h"
 #include "cmd/doctor_checks.h"
@@ -9,7 +10,27 @@
 namespace clawmark {
 namespace {
 
-int doctor(Session& session) {
+constexpr std::int64_t kFixMs = 3'600'000;
+
+// What can be put right without a decision: rights of files, and projections that have to be folded
+// again. Everything else needs its owner.
+void fix(Session& session) {
+  for (const auto& done : fix_permissions(session.config()))
+    std::fprintf(stderr, "%s\n", done.c_str());
+  const auto verified = session.ask("verify", {}, Access::kWrite, kFixMs);
+  if (!verified.ok()) {
+    std::fprintf(stderr, "verify: %s\n", verified.error().message.c_str());
+    return;
+  }
+  if (get_bool(*verified, "ok", true)) return;
+  const auto rebuilt = session.ask("rebuild", {}, Access::kWrite, kFixMs);
+  std::fprintf(stderr, "rebuild: %s\n",
+               rebuilt.ok() ? "projections were folded again from the log"
+                            : rebuilt.error().message.c_str());
+}
+
+int doctor(Session& session, bool fixing) {
+  if (fixing) fix(session);
   DoctorInputs inputs;
   inputs.config = &session.config();
   inputs.config_file = session.globals().config_file;
@@ -41,7 +62,12 @@ int doctor(Session& session) {
 }  // namespace
 
 void add_doctor(Registry& registry) {
-  registry.add("doctor", "named checks, each with what to do", doctor);
+  auto fixing = std::make_shared<bool>(false);
+  Arguments& arguments =
+      registry.add("doctor", "named checks, each with what to do",
+                   [fixing](Session& session) { return doctor(session, *fixing); });
+  arguments.flag("--fix", *fixing,
+                 "close files to others, and fold again what differs from the log");
 }
 
 }  // namespace clawmark

@@ -60,18 +60,35 @@ int reconcile(Session& session, bool wait, bool drain) {
   }
 }
 
+// What is waiting for models, and what it will cost about. Asks no model.
+int estimate(Session& session) {
+  const auto answer = session.ask("estimate", {}, Access::kWrite, 600'000);
+  return session.finish(answer, [](const json::object& guess) {
+    std::printf("%s messages to embed, about %s tokens\n",
+                format_count(get_int(guess, "messages_to_embed")).c_str(),
+                format_count(get_int(guess, "embed_tokens")).c_str());
+    std::printf("%s messages to look through for facts, about %s tokens\n",
+                format_count(get_int(guess, "messages_to_extract")).c_str(),
+                format_count(get_int(guess, "extract_tokens")).c_str());
+    std::printf("about %.2f USD; built-in models cost nothing\n", get_double(guess, "usd"));
+  });
+}
+
 }  // namespace
 
 void add_reconcile(Registry& registry) {
   struct Options {
-    bool wait = false, no_drain = false;
+    bool wait = false, no_drain = false, estimate = false;
   };
   auto options = std::make_shared<Options>();
   Arguments& arguments = registry.add(
       "reconcile", "run the jobs now; exit code 3 when work is left", [options](Session& session) {
+        if (options->estimate) return estimate(session);
         return reconcile(session, options->wait, !options->no_drain);
       });
   arguments.flag("--wait", options->wait, "until nothing is left");
+  arguments.flag("--estimate", options->estimate,
+                 "only say what is waiting for models and what it will cost");
   arguments.flag("--no-drain", options->no_drain,
                  "only what is ripe: leave short tails of live conversations");
 }

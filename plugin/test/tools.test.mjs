@@ -22,7 +22,8 @@ test("the five tools have the names and parameters that their users know", () =>
     clawmark_search: "query: string, limit?: integer",
     clawmark_reconcile: "drain?: boolean",
     clawmark_review: "days?: integer",
-    clawmark_forget: "key: string",
+    clawmark_forget: "key?: string, message?: string, session?: string, person?: string, "
+      + "query?: string, confirm?: string",
   });
 });
 

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "tests/cmd/world.h"
 #include "tests/support/store_builder.h"
 
@@ -170,12 +173,35 @@ TEST_F(MainJob, both_queries_of_the_audit_run_as_written) {
 
 TEST_F(MainJob, doctor_names_each_check) {
   const Outcome outcome = world_->clawmark({"doctor"});
-  for (const char* name :
-       {"configuration", "store", "log", "cursors", "permissions", "sources", "daemon", "models"}) {
+  for (const char* name : {"configuration", "store", "log", "cursors", "disk", "projections",
+                           "index", "forgotten", "permissions", "sources", "daemon", "models"}) {
     EXPECT_THAT(outcome.out, HasSubstr(name));
   }
   EXPECT_EQ(outcome.code, 1);  // no daemon runs here, and it says how to start one
   EXPECT_THAT(outcome.out, HasSubstr("systemctl --user start clawmark"));
+}
+
+TEST(Doctor, fix_closes_files_and_folds_again_what_was_tampered_with) {
+  const World world;
+  ASSERT_EQ(world.once().code, 0);
+  ASSERT_EQ(::chmod(world.db().c_str(), 0644), 0);
+  support::HostDb(world.db())
+      .run(
+          "UPDATE facts__g1 SET value = 'tampered with' WHERE rowid = (SELECT min(rowid) FROM "
+          "facts__g1)");
+  EXPECT_EQ(world.clawmark({"verify"}).code, 1);
+  const Outcome fixed = world.clawmark({"doctor", "--fix"});
+  EXPECT_THAT(fixed.err, AllOf(HasSubstr("chmod 600"), HasSubstr("folded again")));
+  EXPECT_EQ(mode_of(world.db()), 0600u);
+  EXPECT_EQ(world.clawmark({"verify"}).code, 0);
+  EXPECT_THAT(world.clawmark({"facts"}).out, Not(HasSubstr("tampered")));
+}
+
+TEST(CommandLine, an_estimate_asks_no_model_and_costs_nothing_with_built_in_ones) {
+  const World world;
+  const Outcome guess = world.clawmark({"reconcile", "--estimate"});
+  EXPECT_EQ(guess.code, 0) << guess.err;
+  EXPECT_THAT(guess.out, AllOf(HasSubstr("messages to embed"), HasSubstr("about 0.00 USD")));
 }
 
 TEST(CommandLine, mistakes_have_their_own_exit_codes) {
@@ -256,6 +282,39 @@ TEST(CommandLine, C027_many_small_transcripts_are_all_read_before_it_says_so) {
   const auto* counts = find_object(status, "counts");
   ASSERT_NE(counts, nullptr);
   EXPECT_EQ(get_int(*counts, "messages"), messages);
+}
+
+TEST(Forgetting, C142_a_purge_leaves_no_byte_in_the_store_s_folder) {
+  World world;
+  world.extra["CLAWMARK_RETENTION"] = "verbatim";
+  ASSERT_EQ(world.once().code, 0);
+  ASSERT_EQ(world.clawmark({"set", "user.clinic", "knee surgery at Marienhof"}).code, 0);
+  const std::string folder = world / ".local/share/clawmark";
+  const auto files_with = [&](const std::string& word) {
+    std::string out;
+    for (const auto& name : support::list_files(folder)) {
+      std::ifstream file(folder + "/" + name, std::ios::binary);
+      const std::string content((std::istreambuf_iterator<char>(file)), {});
+      if (content.find(word) != std::string::npos) out += name + " ";
+    }
+    return out;
+  };
+  const std::string before = support::tree_digest(world.state());
+  ASSERT_NE(files_with("Marienhof"), "");
+  const Outcome preview = world.clawmark({"forget", "--query", "Marienhof", "--preview"});
+  EXPECT_EQ(preview.code, 0) << preview.err;
+  EXPECT_THAT(preview.out, AllOf(HasSubstr("Would forget"), HasSubstr("Marienhof")));
+  const Outcome done = world.clawmark({"forget", "--query", "Marienhof", "--purge"});
+  EXPECT_EQ(done.code, 0) << done.out << done.err;
+  EXPECT_THAT(done.out, HasSubstr("none is left in any file of the store"));
+  EXPECT_EQ(files_with("Marienhof"), "");
+  EXPECT_EQ(files_with("marienhof"), "") << "nor as a word of the index";
+  EXPECT_EQ(support::tree_digest(world.state()), before) << "the host's files are its own";
+  EXPECT_TRUE(get_bool(world.clawmark_json({"verify"}), "ok"));
+  EXPECT_EQ(world.once().code, 0);
+  EXPECT_EQ(world.clawmark({"rebuild"}).code, 0);
+  EXPECT_EQ(files_with("arienhof"), "");
+  EXPECT_THAT(world.clawmark({"search", "Marienhof"}).out, Not(HasSubstr("arienhof")));
 }
 
 }  // namespace

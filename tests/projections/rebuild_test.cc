@@ -171,5 +171,32 @@ TEST(Verify, finds_a_cursor_beyond_the_log_and_a_damaged_index) {
   EXPECT_THAT(report.problems[1], HasSubstr("rebuild"));
 }
 
+TEST(Rebuild, C162_killed_five_times_it_serves_the_old_leaves_one_set_and_still_finishes) {
+  World w;
+  for (int i = 0; i < 1300; ++i) w.say({.text = "note " + std::to_string(i), .at = day(i)});
+  w.state("pref.editor", "helix", day(1400));
+  w.fold();
+  const auto generations = [&] {
+    return w.rows(
+        "SELECT DISTINCT substr(name, instr(name, '__g') + 3) FROM sqlite_schema WHERE "
+        "type = 'table' AND name LIKE 'messages\\_\\_g%' ESCAPE '\\'");
+  };
+  const std::string live = w.digest(*w.messages);
+  struct Killed {};
+  for (int kill = 0; kill < 5; ++kill) {
+    const auto at_once = [](Seq, Seq) { throw Killed{}; };
+    EXPECT_THROW((void)rebuild(w.db(), *w.messages, w.clock.now(), at_once), Killed);
+    EXPECT_LE(generations().size(), 2u) << "one half-made set at most";
+    EXPECT_EQ(w.digest(*w.messages), live) << "the old one serves";
+    EXPECT_EQ(w.one("SELECT count(*) FROM messages"), "1300");
+  }
+  ASSERT_TRUE(ensure_projections(w.db(), w.projections()).ok());
+  EXPECT_EQ(generations().size(), 1u) << "swept at the next start";
+  const auto done = rebuild(w.db(), *w.messages, w.clock.now(), {});
+  ASSERT_TRUE(done.ok()) << describe(done.error());
+  EXPECT_EQ(w.digest(*w.messages), live);
+  EXPECT_EQ(generations().size(), 1u);
+}
+
 }  // namespace
 }  // namespace clawmark::testing_world

@@ -197,5 +197,74 @@ TEST_F(Walls, an_operators_glob_opens_a_lane_for_public_facts_only) {
   expect_only({"cron", {}, {}}, "inject", injected);
 }
 
+TEST_F(Walls, what_would_be_forgotten_shows_and_takes_only_ones_own) {
+  for (const Asking& asking : askings()) {
+    for (const json::object& params :
+         {json::object{{"query", "secret salary"}}, json::object{{"session", "session salaryada"}},
+          json::object{{"person", "telegram:202"}}, json::object{{"message", "1,2,3,4,5,6"}},
+          json::object{{"person", "me"}},
+          json::object{{"key", "user.salary"}, {"preview", true}}}) {
+      auto look = params;
+      look["preview"] = true;
+      const auto shown = world.tool("clawmark_forget", asking.caller, look);
+      const bool owner =
+          std::find(asking.sees.begin(), asking.sees.end(), "salaryowner") != asking.sees.end();
+      if (owner && params.contains("person")) continue;  // an owner may look at anybody
+      expect_only(asking, "forget " + to_text(params), shown);
+    }
+    if (!asking.sees.empty()) continue;
+    for (const json::object& params :
+         {json::object{{"query", "secret salary"}, {"confirm", "00000000"}},
+          json::object{{"message", "1"}}, json::object{{"message", 2}}}) {
+      world.tool("clawmark_forget", asking.caller, params);
+    }
+  }
+  EXPECT_EQ(
+      must(world.store.db().query_int("SELECT count(*) FROM events WHERE type LIKE '%.forgotten'")),
+      0);
+}
+
+TEST_F(Walls, status_metrics_and_health_hold_nobodys_words) {
+  for (const Asking& asking : askings()) world.inject(asking.caller, "secret salary");
+  for (const char* target : {"/v1/status", "/metrics", "/healthz"}) {
+    const HttpAnswer answer = answer_call(*world.serving, {"GET", target, {}, ""});
+    for (const Secret& secret : kSecrets) {
+      EXPECT_EQ(answer.body.find(secret.word), std::string::npos) << target;
+    }
+    EXPECT_EQ(answer.body.find("publicword"), std::string::npos) << target;
+  }
+}
+
+TEST_F(Walls, the_command_line_sees_through_the_eyes_it_names_and_no_others) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> eyes = {
+      {"agent", {}},
+      {"owner", {"salaryowner"}},
+      {"telegram:101", {"salaryada"}},
+      {"person:telegram:202", {"salarybob"}},
+      {"telegram:303", {}},
+      {"discord:101", {}},
+      {"group:agent:main:telegram:group:-100", {"salarygroup"}},
+      {"group:agent:main:telegram:group:-200", {}},
+      {"session:agent:main:notes", {"salarynotes"}},
+      {"agent:main:telegram:direct:202", {"salarybob"}},
+      {"agent:main:telegram:group:-100", {"salarygroup"}},
+      {"agent:main:main", {"salaryowner"}},
+      {"agent:main:cron:job1", {}},
+  };
+  for (const auto& [as, sees] : eyes) {
+    const Asking asking{"--as " + as, {}, sees};
+    const json::object question{
+        {"as", as},  {"query", "secret salary"}, {"prompt", "secret salary"}, {"limit", 50},
+        {"days", 0}, {"preview", true}};
+    for (const char* command : {"search", "facts", "review", "inject", "forget"}) {
+      auto answer = world.post("/v1/admin/" + std::string(command), {{"params", question}});
+      expect_only(asking, command, answer);
+      if (command == std::string("facts") && !sees.empty()) {
+        EXPECT_TRUE(holds(answer, sees.front())) << as;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace clawmark

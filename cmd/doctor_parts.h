@@ -1,0 +1,26 @@
+#pragma once
+// Parts of doctor_checks.h: each check answers for itself, so that they can run side by side.
+
+#include <string>
+#include <vector>
+
+#include "cmd/doctor_checks.h"
+
+namespace clawmark {
+
+Check check_ok(const char* name, std::string message);
+Check check_warn(const char* name, std::string message, std::string remedy);
+Check check_bad(const char* name, std::string message, std::string remedy);
+
+// "disk": room for the store to grow, and for a purge or a migration, which copy it.
+std::vector<Check> check_disk(const Config& config);
+// "projections": tables of the live generations are there and of this program's fold; nothing is
+// left of a rebuild that was killed.
+std::vector<Check> check_projections(const Config& config);
+// "index": every message that may be recalled is in the search index or said why not, vectors stand
+// for messages that are there, and the full-text index is sound.
+std::vector<Check> check_index(const Config& config);
+// "forgotten": what was forgotten is out of the log, or will be within the hour.
+std::vector<Check> check_forgotten(const Config& config);
+
+}  // namespace clawmark

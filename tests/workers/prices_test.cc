@@ -1,0 +1,54 @@
+// What models cost, and the cap in money.
+
+#include "workers/prices.h"
+
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "tests/workers/support.h"
+#include "workers/budget.h"
+
+namespace clawmark {
+namespace {
+
+TEST(Prices, a_dated_or_prefixed_name_is_its_model_and_a_longer_name_is_another) {
+  EXPECT_DOUBLE_EQ(price_of({}, "gpt-4o").input_usd, 2.5);
+  EXPECT_DOUBLE_EQ(price_of({}, "gpt-4o-mini-2024-07-18").input_usd, 0.15);
+  EXPECT_DOUBLE_EQ(price_of({}, "openai/gpt-4o-mini").input_usd, 0.15);
+  EXPECT_DOUBLE_EQ(price_of({}, "claude-sonnet-4-20250514").output_usd, 15);
+  EXPECT_DOUBLE_EQ(price_of({}, "gpt-4omega").input_usd, kUnknownPrice.input_usd);
+  EXPECT_DOUBLE_EQ(price_of({{"gpt-4o-mini", {1, 2}}}, "gpt-4o-mini").input_usd, 1);
+  EXPECT_DOUBLE_EQ(price_of({}, "builtin-words-1").input_usd, 0);
+}
+
+TEST(Prices, a_file_overrides_and_says_what_is_wrong_with_it) {
+  support::TempDir dir;
+  EXPECT_TRUE(read_prices(dir / "none.json")->empty());
+  ASSERT_TRUE(
+      write_file_atomic(dir / "p.json", "{ // ours\n \"house\": {\"input\": 0.5, \"output\": 1} }")
+          .ok());
+  EXPECT_DOUBLE_EQ(price_of(*read_prices(dir / "p.json"), "house").output_usd, 1);
+  ASSERT_TRUE(write_file_atomic(dir / "p.json", "{\"house\": {\"input\": \"free\"}}").ok());
+  EXPECT_FALSE(read_prices(dir / "p.json").ok());
+}
+
+TEST(Prices, C164_the_cap_in_money_bites_and_is_kept_over_a_restart) {
+  World w;
+  w.options.prices = {{"house", {1, 10}}};
+  w.options.limits.daily_usd = 0.02;
+  w.reopen();
+  const TimeMs now = w.clock.now();
+  auto& db = w.store->db();
+  ASSERT_TRUE(add_spend(db, "extract", "house", {1, 1000, 500, 0}, now).ok());
+  EXPECT_EQ(spent_today(db, now)->micro_usd, 1000 + 5000);
+  EXPECT_FALSE(*budget_until(db, w.options.limits, now));
+  ASSERT_TRUE(add_spend(db, "extract", "nobody-knows-it", {1, 1000, 500, 0}, now).ok());
+  w.reopen();
+  const auto until = budget_until(w.store->db(), w.options.limits, now);
+  ASSERT_TRUE(until.ok());
+  ASSERT_TRUE(*until) << "an unknown model is dear";
+  EXPECT_FALSE(*budget_until(w.store->db(), w.options.limits, **until));
+}
+
+}  // namespace
+}  // namespace clawmark
