@@ -18,7 +18,7 @@
 namespace clawmark {
 namespace {
 
-constexpr std::size_t kLexicalHits = 60, kVectorHits = 40;
+constexpr std::size_t kLexicalHits = 200, kVectorHits = 100;
 constexpr std::int64_t kLexicalMs = 50;  // of the lexical leg alone
 constexpr std::int64_t kEmbedMs = 60;    // of the query's embedding alone
 constexpr double kAlike = 0.8;           // token Jaccard of near-copies
@@ -252,6 +252,10 @@ void Retrieval::rank(Pool& pool) {
             [](const Candidate& a, const Candidate& b) {
               return a.fused != b.fused ? a.fused > b.fused : a.row.seq > b.row.seq;
             });
+  for (const Candidate& c : pool.candidates) {
+    if (pool.answer.ranked.size() >= pool.query.ranked_max) break;
+    pool.answer.ranked.push_back(c.row.seq);
+  }
   // Neighbours join the cluster that their better one has begun.
   for (std::size_t i = 0; i < pool.candidates.size(); ++i) {
     const auto joins = [&](const Cluster& cluster) {
