@@ -22,11 +22,6 @@ constexpr std::size_t kLexicalHits = 200, kVectorHits = 100;
 constexpr std::int64_t kLexicalMs = 50;  // of the lexical leg alone
 constexpr std::int64_t kEmbedMs = 60;    // of the query's embedding alone
 constexpr double kAlike = 0.8;           // token Jaccard of near-copies
-constexpr double kVectorWeightBuiltin =
-    0.46;  // against 1 for the best lexical score (eval.md, section 6)
-constexpr double kVectorWeightModel = 1.0;
-constexpr double kAssistantFactor =
-    0.6;  // on the lexical score: long answers repeat the question's words
 constexpr double kRecencyWeight = 0.05;  // at most; halves every 30 days
 constexpr double kRecencyHalfDays = 30;
 constexpr std::size_t kPerSession = 2;    // excerpts of one session while others wait
@@ -38,6 +33,7 @@ constexpr std::size_t kFocusBytes = 8u << 10;    // of one text, for words and e
 
 struct Candidate {
   MessageRow row;
+  MessageCues cues;
   double lexical = 0;  // scaled to the best
   double cosine = 0;
   double fused = 0;
@@ -136,6 +132,7 @@ void Retrieval::lexical_leg(Database& db, const Sight& sight, Pool& pool) {
   query.limit = kLexicalHits;
   query.deadline_ms = std::min(kLexicalMs, left_ms(pool.query) / 2 + 1);
   query.clock = &clock_;
+  query.context = true;
   auto found = lexical_search(db, query);
   db.set_progress(nullptr);
   if (!found.ok()) {
@@ -231,6 +228,12 @@ Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
     candidate.row = row;
     pool.candidates.push_back(std::move(candidate));
   }
+  std::vector<Seq> found;
+  for (const Candidate& candidate : pool.candidates) found.push_back(candidate.row.seq);
+  auto cues = message_cues(db, found);
+  for (std::size_t i = 0; cues.ok() && i < found.size(); ++i) {
+    pool.candidates[i].cues = std::move((*cues)[i]);
+  }
   std::vector<std::string> tokens;
   for (const QueryTerm& term : pool.terms.terms()) tokens.push_back(term.token);
   auto rarity = token_rarity(db, tokens);
@@ -239,15 +242,27 @@ Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
 }
 
 void Retrieval::rank(Pool& pool) {
-  const double weight = pool.builtin_model ? kVectorWeightBuiltin : kVectorWeightModel;
   const TimeMs now = clock_.now();
+  const QueryCues asked = query_cues(pool.answer.query);
+  static const auto env = [](const char* n, double d) { const char* v = getenv(n); return v ? atof(v) : d; };
+  const double wl = env("WL", 6.5), wc = env("WC", 3), wa = env("WA", 2.7), wsp = env("WSP", 2.8), wq = env("WQ", .7), wlen = env("WLEN", .4), ww = env("WW", 1.5), wn = env("WN", .7), af = env("AF", 1);
+  static FILE* dump = getenv("DUMP") ? fopen(getenv("DUMP"), "a") : nullptr;
   for (Candidate& c : pool.candidates) {
-    const double role = c.row.role == "assistant" ? kAssistantFactor : 1;
+    const bool assistant = c.row.role == "assistant" && !c.cues.among_peers;
     const double age_days =
         static_cast<double>(std::max<std::int64_t>(0, now.value - c.row.occurred.value)) / kDayMs;
-    c.fused = role * c.lexical + weight * std::max(0.0, c.cosine) +
+    const bool named = pool.terms.names(c.cues.speaker);
+    c.fused = wl * (assistant ? af : 1) * c.lexical + wc * std::max(0.0, c.cosine) +
               kRecencyWeight * std::exp2(-age_days / kRecencyHalfDays);
+    if (assistant) c.fused -= wa;
+    if (named) c.fused += wsp;
+    if (c.cues.asks) c.fused -= wq;
+    if (c.cues.among_peers) c.fused += wlen * std::log1p(static_cast<double>(c.cues.tokens));
+    if (asked.asks_when && c.cues.names_time) c.fused += ww;
+    if (asked.asks_how_many && c.cues.names_number) c.fused += wn;
+    if (dump) fprintf(dump, "%s %lld %f %f %d %d %d %d %d %d %d %lld\n", c.row.entry_id.c_str(), (long long)c.row.seq.value, c.lexical, c.cosine, assistant, named, c.cues.asks, c.cues.among_peers, c.cues.names_time, c.cues.names_number, asked.asks_when*2+asked.asks_how_many, (long long)c.cues.tokens);
   }
+  if (dump) fprintf(dump, "END\n");
   std::sort(pool.candidates.begin(), pool.candidates.end(),
             [](const Candidate& a, const Candidate& b) {
               return a.fused != b.fused ? a.fused > b.fused : a.row.seq > b.row.seq;
