@@ -62,8 +62,11 @@ struct MessageCues {
   bool asks = false;        // ends with a question mark
   bool names_time = false;  // yesterday, last week, in June, 2023
   bool names_number = false;
+  bool is_standing = false;  // an instruction for always
+  bool prefers = false;      // "I prefer …"
+  bool answers = false;      // the message before it asks, and is another's
   std::int64_t tokens = 0;
-  std::string speaker;   // the speaker's name, as tokens joined by blanks
+  std::string speaker;  // the speaker's name, as tokens joined by blanks
   // Two that talk alike, rather than someone and an assistant that answers at length.
   bool among_peers = false;
 };
@@ -72,6 +75,7 @@ Result<std::vector<MessageCues>> message_cues(Database& db, std::span<const Seq>
 
 struct QueryCues {
   bool asks_when = false, asks_how_many = false;
+  bool asks_agent = false;  // about what the assistant said: "what did you recommend"
 };
 QueryCues query_cues(std::string_view text);
 

@@ -90,6 +90,43 @@ bool is_year(std::optional<int> value) {
   return value && *value >= 1900 && *value < 2100;
 }
 
+constexpr std::array<std::string_view, 8> kStandingStarts = {
+    "always ",        "never ",        "from now on", "whenever ",
+    "please always ", "please never ", "make sure ",  "remember to "};
+constexpr std::array<std::string_view, 6> kStandingWithin = {
+    " when i ask ", " whenever i ", " if i ask ", " every time i ", " from now on", " always use "};
+constexpr std::array<std::string_view, 16> kPreferences = {
+    "i prefer ",    "i'd prefer ", "i always ",      "i usually ",   "i like ",       "i love ",
+    "i hate ",      "i dislike ",  "i can't stand ", "i avoid ",     "i've decided ", "i decided ",
+    "i've chosen ", "i chose ",    "my favorite ",   "my favourite "};
+
+// Whether a sentence begins here.
+bool starts_sentence(std::string_view text, std::size_t at) {
+  while (at > 0 && text[at - 1] == ' ') --at;
+  return at == 0 || text[at - 1] == '.' || text[at - 1] == '!' || text[at - 1] == '?' ||
+         text[at - 1] == '\n' || text[at - 1] == ':';
+}
+
+bool states_a_rule(std::string_view lower) {
+  for (const std::string_view start : kStandingStarts) {
+    for (std::size_t at = lower.find(start); at != std::string_view::npos;
+         at = lower.find(start, at + 1)) {
+      if (starts_sentence(lower, at)) return true;
+    }
+  }
+  return std::any_of(kStandingWithin.begin(), kStandingWithin.end(),
+                     [&](std::string_view part) { return lower.find(part) != lower.npos; });
+}
+
+bool states_a_preference(std::string_view lower) {
+  return std::any_of(kPreferences.begin(), kPreferences.end(), [&](std::string_view part) {
+    for (std::size_t at = lower.find(part); at != lower.npos; at = lower.find(part, at + 1)) {
+      if (at == 0 || !is_letter(lower[at - 1])) return true;
+    }
+    return false;
+  });
+}
+
 // No text's token begins with this.
 constexpr char kMark = '\x01';
 
@@ -108,14 +145,16 @@ unsigned text_cues(std::string_view text) {
     flags |= kCueAsks;
   }
   const std::string lower = lower_ascii(prefix_bytes(text, kScannedMax));
+  if (states_a_rule(lower)) flags |= kCueStanding;
+  if (states_a_preference(lower)) flags |= kCuePrefers;
   const auto words = plain_words(lower);
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto number = number_of(words[i]);
     if (is_digit(words[i].front())) flags |= kCueNumber;
     if (is_year(number) || words_of(kTimeWords).contains(words[i])) flags |= kCueTime;
     if (words_of(kNumberWords).contains(words[i])) flags |= kCueNumber;
-    const bool beside_number = (i > 0 && number_of(words[i - 1])) ||
-                               (i + 1 < words.size() && number_of(words[i + 1]));
+    const bool beside_number =
+        (i > 0 && number_of(words[i - 1])) || (i + 1 < words.size() && number_of(words[i + 1]));
     if (month_of(words[i]) && beside_number) flags |= kCueTime;
   }
   return flags;

@@ -9,9 +9,16 @@
 
 namespace clawmark {
 
-enum CueFlag : unsigned { kCueAsks = 1, kCueTime = 2, kCueNumber = 4, kCueAssistant = 8 };
+enum CueFlag : unsigned {
+  kCueAsks = 1,       // ends with a question mark
+  kCueTime = 2,       // yesterday, last week, in June, 2023
+  kCueNumber = 4,     // digits or a number word
+  kCueAssistant = 8,  // not the text's: whose it is
+  kCueStanding = 16,  // an instruction for always: "never …", "when I ask …"
+  kCuePrefers = 32,   // "I prefer …", "my favourite …"
+};
 
-unsigned text_cues(std::string_view text);  // of kCueAsks, kCueTime, kCueNumber
+unsigned text_cues(std::string_view text);  // all but kCueAssistant
 
 // "Mira: hello" → "Mira"; empty when the text does not begin so.
 std::string_view speaker_prefix(std::string_view text);

@@ -170,13 +170,12 @@ class SearchFold {
     const bool closed = event.scope.lane == Lane::kUnknown;
     CLAWMARK_ASSIGN(const std::int64_t place, next_place(event.scope.agent, session_id));
     const unsigned cues = get_string(event.payload, "role") == "assistant" ? kCueAssistant : 0U;
-    CLAWMARK_TRY(
-        tables_.run("INSERT INTO search_docs__g#(message, state, text_hash, place, day, speaker, "
-                    "cues, tokens) VALUES(?1, ?2, x'', ?3, ?4, ?5, ?6, 0)",
-                    event.seq.value, closed ? "closed" : "removed", place,
-                    event.occurred.value / kDayMs,
-                    cues == 0 ? speaker_tokens(get_string(event.payload, "speaker")) : "",
-                    static_cast<std::int64_t>(cues)));
+    CLAWMARK_TRY(tables_.run(
+        "INSERT INTO search_docs__g#(message, state, text_hash, place, day, speaker, "
+        "cues, tokens) VALUES(?1, ?2, x'', ?3, ?4, ?5, ?6, 0)",
+        event.seq.value, closed ? "closed" : "removed", place, event.occurred.value / kDayMs,
+        cues == 0 ? speaker_tokens(get_string(event.payload, "speaker")) : "",
+        static_cast<std::int64_t>(cues)));
     return closed ? Status(Ok{}) : restand({event.seq});
   }
 

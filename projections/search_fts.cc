@@ -64,8 +64,7 @@ void count_hits(const Fts5ExtensionApi* api, Fts5Context* fts, sqlite3_context* 
   if (collector == nullptr) return;
   TermHits row;
   row.rowid = api->xRowid(fts);
-  const int phrases =
-      std::min(api->xPhraseCount(fts), static_cast<int>(collector->terms.size()));
+  const int phrases = std::min(api->xPhraseCount(fts), static_cast<int>(collector->terms.size()));
   for (int phrase = 0; phrase < phrases; ++phrase) {
     const int term = collector->terms[static_cast<std::size_t>(phrase)];
     if (term < 0) continue;
@@ -104,7 +103,8 @@ Status register_search(Database& db) {
   }
   fts5_tokenizer ours{create_tokenizer, delete_tokenizer, run_tokenizer};
   int code = api->xCreateTokenizer(api, "clawmark", nullptr, &ours, nullptr);
-  if (code == SQLITE_OK) code = api->xCreateFunction(api, "clawmark_hits", nullptr, count_hits, nullptr);
+  if (code == SQLITE_OK)
+    code = api->xCreateFunction(api, "clawmark_hits", nullptr, count_hits, nullptr);
   if (code != SQLITE_OK) return sqlite_error(code, "register search", sqlite3_errstr(code));
   return Ok{};
 }
@@ -121,8 +121,8 @@ std::int64_t search_rowid(std::int64_t place, std::size_t ordinal, std::size_t t
   const double steps =
       kLengthScale * std::log2(static_cast<double>(std::max<std::size_t>(tokens, 1)));
   const auto length = std::min<std::int64_t>(std::lround(steps), (1 << kLengthBits) - 1);
-  return place << (kOrdinalBits + kLengthBits) |
-         static_cast<std::int64_t>(ordinal) << kLengthBits | length;
+  return place << (kOrdinalBits + kLengthBits) | static_cast<std::int64_t>(ordinal) << kLengthBits |
+         length;
 }
 
 double tokens_of_rowid(std::int64_t rowid) {

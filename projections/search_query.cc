@@ -227,10 +227,9 @@ class Search {
   Status pass(const Plan& plan) {
     HitsCollector collector;
     const std::string match = expression(plan, collector.terms);
-    CLAWMARK_ASSIGN(
-        Statement * statement,
-        tables_.get("SELECT clawmark_hits(search_fts__g#) FROM search_fts__g# WHERE "
-                    "search_fts__g# MATCH ?1 AND rowid >= ?2 ORDER BY rowid DESC"));
+    CLAWMARK_ASSIGN(Statement * statement,
+                    tables_.get("SELECT clawmark_hits(search_fts__g#) FROM search_fts__g# WHERE "
+                                "search_fts__g# MATCH ?1 AND rowid >= ?2 ORDER BY rowid DESC"));
     statement->with(match, plan.rowid_min);
     const HitsCollectorScope scope(collector);
     auto stepped = collect(*statement);

@@ -10,27 +10,31 @@ namespace {
 constexpr double kK1 = 0.9;
 constexpr double kB = 0.4;
 
-// Share of the words of the message so many turns away (reference: eval.md, section 3).
+// Share of the words of the message so many turns away counts (reference: eval.md, section 3).
 struct Turn {
-  std::int64_t offset;
-  double mild, strong;
+  float mild, strong;
 };
-constexpr std::array<Turn, 5> kTurns = {
-    {{-1, 0.3, 0.5}, {1, 0.15, 0.3}, {-2, 0.1, 0.3}, {2, 0, 0.15}, {-3, 0, 0.1}}};
-constexpr std::int64_t kBefore = 3, kAfter = 2;  // the furthest of them
+constexpr std::int64_t kBefore = 3, kAfter = 2;  // the furthest that count
+constexpr std::array<Turn, kBefore + 1 + kAfter> kTurns = {
+    {{0, 0.1F}, {0.1F, 0.3F}, {0.3F, 0.5F}, {0, 0}, {0.15F, 0.3F}, {0, 0.15F}}};
 
-constexpr double kPlainShare = 1.5, kMildShare = 2.0, kStrongShare = 3.0;
+constexpr float kMildShare = 0.25F, kStrongShare = 0.75F;
 
-using Counts = std::array<double, kScoredTermsMax>;
+float share_of(float value, float best) {
+  return best > 0 ? value / best : 0;
+}
 
 }  // namespace
 
 ContextScorer::ContextScorer(std::span<const double> weights, double average_tokens, bool context,
                              std::vector<TermHits> rows)
-    : weights_(weights.begin(), weights.end()),
+    : terms_(std::min(weights.size(), kScoredTermsMax)),
       average_(std::max(1.0, average_tokens)),
       context_(context),
       rows_(std::move(rows)) {
+  for (std::size_t i = 0; i < terms_; ++i) {
+    weights_[i] = static_cast<float>(weights[i] * (kK1 + 1));
+  }
   std::sort(rows_.begin(), rows_.end(),
             [](const TermHits& a, const TermHits& b) { return a.rowid < b.rowid; });
   for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -40,81 +44,75 @@ ContextScorer::ContextScorer(std::span<const double> weights, double average_tok
   }
 }
 
-const ContextScorer::Near* ContextScorer::find(std::int64_t place) const {
-  const auto at = std::lower_bound(places_.begin(), places_.end(), place,
+std::size_t ContextScorer::lowest_of(std::int64_t place) const {
+  const std::int64_t from = context_ ? place - kBefore : place;
+  const auto at = std::lower_bound(places_.begin(), places_.end(), from,
                                    [](const Near& a, std::int64_t b) { return a.place < b; });
-  return at == places_.end() || at->place != place ? nullptr : &*at;
+  return static_cast<std::size_t>(at - places_.begin());
 }
 
-template <class CountsFn>
-PlaceScore ContextScorer::score_place(std::int64_t place, const CountsFn& counts) const {
-  Counts mild{}, strong{};
-  bool near_words = false;
-  if (context_) {
-    const auto lowest =
-        std::lower_bound(places_.begin(), places_.end(), place - kBefore,
-                         [](const Near& a, std::int64_t b) { return a.place < b; });
-    for (auto at = lowest; at != places_.end() && at->place <= place + kAfter; ++at) {
-      const std::int64_t offset = at->place - place;
-      const auto turn = std::find_if(kTurns.begin(), kTurns.end(),
-                                     [&](const Turn& t) { return t.offset == offset; });
-      if (turn == kTurns.end() || !same_talk(at->place, place)) continue;
-      const TermHits& first = rows_[at->first];
-      if (ordinal_of_rowid(first.rowid) != 0 || !counts(at->place)) continue;
-      for (std::size_t i = 0; i < weights_.size(); ++i) {
-        mild[i] += turn->mild * first.hits[i];
-        strong[i] += turn->strong * first.hits[i];
-      }
-      near_words = true;
+void ContextScorer::add_chunk(const TermHits* own, double tokens, const Weights& mild,
+                              const Weights& strong, PlaceScore& best) const {
+  const auto norm = static_cast<float>(kK1 * (1 - kB + kB * tokens / average_));
+  float milder = 0, stronger = 0;
+  for (std::size_t i = 0; i < terms_; ++i) {
+    const float here = own == nullptr ? 0.F : static_cast<float>(own->hits[i]);
+    const float with_mild = here + mild[i], with_strong = here + strong[i];
+    milder += weights_[i] * with_mild / (with_mild + norm);
+    stronger += weights_[i] * with_strong / (with_strong + norm);
+  }
+  best.mild = std::max(best.mild, milder);
+  best.strong = std::max(best.strong, stronger);
+}
+
+template <class Counts>
+PlaceScore ContextScorer::score_place(std::int64_t place, std::size_t lowest,
+                                      const Counts& counts) const {
+  Weights mild{}, strong{};
+  const Near* here = nullptr;
+  for (std::size_t n = lowest; n < places_.size() && places_[n].place <= place + kAfter; ++n) {
+    const Near& near = places_[n];
+    if (near.place == place) here = &near;
+    if (!context_ || near.place == place || !same_talk(near.place, place)) continue;
+    const TermHits& first = rows_[near.first];  // the beginning of a long text only
+    if (ordinal_of_rowid(first.rowid) != 0 || !counts(near.place)) continue;
+    const Turn turn = kTurns[static_cast<std::size_t>(near.place - place + kBefore)];
+    for (std::size_t i = 0; i < terms_; ++i) {
+      mild[i] += turn.mild * static_cast<float>(first.hits[i]);
+      strong[i] += turn.strong * static_cast<float>(first.hits[i]);
     }
   }
   PlaceScore out{place};
-  const auto add_chunk = [&](const TermHits* own, double tokens) {
-    const double norm = kK1 * (1 - kB + kB * tokens / average_);
-    double plain = 0, milder = 0, stronger = 0;
-    for (std::size_t i = 0; i < weights_.size(); ++i) {
-      const double here = own == nullptr ? 0 : own->hits[i];
-      const double with_mild = here + mild[i], with_strong = here + strong[i];
-      if (with_strong <= 0) continue;
-      plain += weights_[i] * here * (kK1 + 1) / (here + norm);
-      milder += weights_[i] * with_mild * (kK1 + 1) / (with_mild + norm);
-      stronger += weights_[i] * with_strong * (kK1 + 1) / (with_strong + norm);
-    }
-    out.plain = std::max(out.plain, plain);
-    out.mild = std::max(out.mild, milder);
-    out.strong = std::max(out.strong, stronger);
-  };
-  const Near* const here = find(place);
-  if (here != nullptr) {
-    for (std::size_t i = here->first; i < here->first + here->count; ++i) {
-      add_chunk(&rows_[i], tokens_of_rowid(rows_[i].rowid));
-    }
-  } else if (near_words) {
-    add_chunk(nullptr, average_);
+  if (here == nullptr) {
+    add_chunk(nullptr, average_, mild, strong, out);
+    return out;
+  }
+  for (std::size_t i = here->first; i < here->first + here->count; ++i) {
+    add_chunk(&rows_[i], tokens_of_rowid(rows_[i].rowid), mild, strong, out);
   }
   return out;
 }
 
-double ContextScorer::combine(const PlaceScore& at) const {
-  const auto share = [](double value, double best) { return best > 0 ? value / best : 0; };
-  return (kPlainShare * share(at.plain, best_plain_) + kMildShare * share(at.mild, best_mild_) +
-          kStrongShare * share(at.strong, best_strong_)) /
-         (kPlainShare + kMildShare + kStrongShare);
+float ContextScorer::combine(const PlaceScore& at) const {
+  return kMildShare * share_of(at.mild, best_mild_) +
+         kStrongShare * share_of(at.strong, best_strong_);
 }
 
 std::vector<PlaceScore> ContextScorer::all() {
   std::vector<PlaceScore> out;
+  out.reserve(places_.size() * (context_ ? 3 : 1));
   const auto everyone = [](std::int64_t) { return true; };
   std::int64_t done = -1;  // places up to this one have been looked at
+  std::size_t lowest = 0;
   for (const Near& near : places_) {
     // A message's words count for those up to kBefore after it and kAfter before it.
     const std::int64_t from = context_ ? std::max(done + 1, near.place - kAfter) : near.place;
     const std::int64_t to = context_ ? near.place + kBefore : near.place;
     for (std::int64_t place = from; place <= to; ++place) {
       if (!same_talk(place, near.place)) continue;
-      const PlaceScore at = score_place(place, everyone);
+      while (places_[lowest].place < place - (context_ ? kBefore : 0)) ++lowest;
+      const PlaceScore at = score_place(place, lowest, everyone);
       if (at.strong <= 0) continue;
-      best_plain_ = std::max(best_plain_, at.plain);
       best_mild_ = std::max(best_mild_, at.mild);
       best_strong_ = std::max(best_strong_, at.strong);
       out.push_back(at);
@@ -127,7 +125,7 @@ std::vector<PlaceScore> ContextScorer::all() {
 
 double ContextScorer::score(std::int64_t place,
                             const std::function<bool(std::int64_t)>& counts) const {
-  return combine(score_place(place, counts));
+  return static_cast<double>(combine(score_place(place, lowest_of(place), counts)));
 }
 
 }  // namespace clawmark

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace clawmark {
@@ -22,8 +21,8 @@ struct TermHits {
 
 struct PlaceScore {
   std::int64_t place = 0;
-  double plain = 0, mild = 0, strong = 0;
-  double score = 0;  // the three, each against the best of the answer, in one: 0..1
+  float mild = 0, strong = 0;  // with a little and with much of what stands around it
+  float score = 0;             // the two, each against the best of the answer, in one: 0..1
 };
 
 class ContextScorer {
@@ -43,17 +42,22 @@ class ContextScorer {
     std::int64_t place;
     std::size_t first, count;  // rows
   };
-  const Near* find(std::int64_t place) const;
+  using Weights = std::array<float, kScoredTermsMax>;
+  // `lowest`: index of the first place that may count for this one.
   template <class Counts>
-  PlaceScore score_place(std::int64_t place, const Counts& counts) const;
-  double combine(const PlaceScore& at) const;
+  PlaceScore score_place(std::int64_t place, std::size_t lowest, const Counts& counts) const;
+  void add_chunk(const TermHits* own, double tokens, const Weights& mild, const Weights& strong,
+                 PlaceScore& best) const;
+  float combine(const PlaceScore& at) const;
+  std::size_t lowest_of(std::int64_t place) const;
 
-  const std::vector<double> weights_;
+  std::size_t terms_;
+  Weights weights_{};
   const double average_;
   const bool context_;
   std::vector<TermHits> rows_;
   std::vector<Near> places_;  // ascending
-  double best_plain_ = 0, best_mild_ = 0, best_strong_ = 0;
+  float best_mild_ = 0, best_strong_ = 0;
 };
 
 }  // namespace clawmark

@@ -22,7 +22,16 @@ constexpr std::size_t kLexicalHits = 200, kVectorHits = 100;
 constexpr std::int64_t kLexicalMs = 50;  // of the lexical leg alone
 constexpr std::int64_t kEmbedMs = 60;    // of the query's embedding alone
 constexpr double kAlike = 0.8;           // token Jaccard of near-copies
-constexpr double kRecencyWeight = 0.05;  // at most; halves every 30 days
+// Weights of what makes a rank; hand-rounded, on plateaus (docs/recall.md).
+constexpr double kLexical = 6.5;  // of the best
+constexpr double kNearPeersBuiltin = 3, kNearAssistantBuiltin = 6, kNearModel = 8;
+constexpr double kNamed = 2.8;                 // the query names who speaks
+constexpr double kWhen = 2, kHowMany = 1;      // asked for, and there
+constexpr double kLength = 0.8;                // × ln(1 + tokens); among peers
+constexpr double kAsks = 0.5, kAnswers = 0.5;  // among peers: questions say little, answers more
+constexpr double kAssistant = 3;               // long answers repeat the question's words
+constexpr double kStanding = 1.5, kPrefers = 0.7;  // what a person wants for always
+constexpr double kRecency = 0.35;                  // at most; halves every 30 days
 constexpr double kRecencyHalfDays = 30;
 constexpr std::size_t kPerSession = 2;    // excerpts of one session while others wait
 constexpr std::size_t kClusterMax = 24;   // neighbouring messages in one excerpt's ids
@@ -241,28 +250,40 @@ Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
   return Ok{};
 }
 
+namespace {
+
+// One sum for all; which cues bear on a text depends on who talks there.
+double weigh(const Candidate& c, const QueryCues& asked, bool named, bool builtin) {
+  double sum = kLexical * c.lexical;
+  const double near = std::max(0.0, c.cosine);
+  if (named) sum += kNamed;
+  if (asked.asks_how_many && c.cues.names_number) sum += kHowMany;
+  if (asked.asks_when && c.cues.names_time) sum += kWhen;
+  if (c.cues.among_peers) {
+    sum += (builtin ? kNearPeersBuiltin : kNearModel) * near;
+    sum += kLength * std::log1p(static_cast<double>(c.cues.tokens));
+    if (c.cues.asks) sum -= kAsks;
+    if (c.cues.answers) sum += kAnswers;
+    return sum;
+  }
+  sum += (builtin ? kNearAssistantBuiltin : kNearModel) * near;
+  if (c.row.role == "assistant") return asked.asks_agent ? sum : sum - kAssistant;
+  if (c.cues.is_standing) sum += kStanding;
+  if (c.cues.prefers) sum += kPrefers;
+  return sum;
+}
+
+}  // namespace
+
 void Retrieval::rank(Pool& pool) {
   const TimeMs now = clock_.now();
   const QueryCues asked = query_cues(pool.answer.query);
-  static const auto env = [](const char* n, double d) { const char* v = getenv(n); return v ? atof(v) : d; };
-  const double wl = env("WL", 6.5), wc = env("WC", 3), wa = env("WA", 2.7), wsp = env("WSP", 2.8), wq = env("WQ", .7), wlen = env("WLEN", .4), ww = env("WW", 1.5), wn = env("WN", .7), af = env("AF", 1);
-  static FILE* dump = getenv("DUMP") ? fopen(getenv("DUMP"), "a") : nullptr;
   for (Candidate& c : pool.candidates) {
-    const bool assistant = c.row.role == "assistant" && !c.cues.among_peers;
     const double age_days =
         static_cast<double>(std::max<std::int64_t>(0, now.value - c.row.occurred.value)) / kDayMs;
-    const bool named = pool.terms.names(c.cues.speaker);
-    c.fused = wl * (assistant ? af : 1) * c.lexical + wc * std::max(0.0, c.cosine) +
-              kRecencyWeight * std::exp2(-age_days / kRecencyHalfDays);
-    if (assistant) c.fused -= wa;
-    if (named) c.fused += wsp;
-    if (c.cues.asks) c.fused -= wq;
-    if (c.cues.among_peers) c.fused += wlen * std::log1p(static_cast<double>(c.cues.tokens));
-    if (asked.asks_when && c.cues.names_time) c.fused += ww;
-    if (asked.asks_how_many && c.cues.names_number) c.fused += wn;
-    if (dump) fprintf(dump, "%s %lld %f %f %d %d %d %d %d %d %d %lld\n", c.row.entry_id.c_str(), (long long)c.row.seq.value, c.lexical, c.cosine, assistant, named, c.cues.asks, c.cues.among_peers, c.cues.names_time, c.cues.names_number, asked.asks_when*2+asked.asks_how_many, (long long)c.cues.tokens);
+    c.fused = weigh(c, asked, pool.terms.names(c.cues.speaker), pool.builtin_model) +
+              kRecency * std::exp2(-age_days / kRecencyHalfDays);
   }
-  if (dump) fprintf(dump, "END\n");
   std::sort(pool.candidates.begin(), pool.candidates.end(),
             [](const Candidate& a, const Candidate& b) {
               return a.fused != b.fused ? a.fused > b.fused : a.row.seq > b.row.seq;
