@@ -28,7 +28,7 @@ bool is_stop_word(std::string_view token);
 
 struct LexicalHit {
   Seq message;
-  double score = 0;  // higher is better
+  double score = 0;  // 0..1, against the best of the answer
 };
 
 struct LexicalQuery {
@@ -41,6 +41,9 @@ struct LexicalQuery {
   // The text is a query in our own small language: +word must, -word must not, "a phrase", word*
   // begins with. Never FTS5's.
   bool advanced = false;
+  // Messages around one that matches count in part, and are found though none of the words is
+  // theirs. Not where words are required.
+  bool context = false;
 };
 
 struct LexicalAnswer {
@@ -53,6 +56,28 @@ struct LexicalAnswer {
 // such, and is required when the text is nothing else. Never an error for what the text says: a
 // broken index is `degraded`.
 Result<LexicalAnswer> lexical_search(Database& db, const LexicalQuery& query);
+
+// What the index knows of a message beside its words.
+struct MessageCues {
+  bool asks = false;        // ends with a question mark
+  bool names_time = false;  // yesterday, last week, in June, 2023
+  bool names_number = false;
+  bool is_standing = false;  // an instruction for always
+  bool prefers = false;      // "I prefer …"
+  bool answers = false;      // the message before it asks, and is another's
+  std::int64_t tokens = 0;
+  std::string speaker;  // the speaker's name, as tokens joined by blanks
+  // Two that talk alike, rather than someone and an assistant that answers at length.
+  bool among_peers = false;
+};
+// In the order asked for; what is not in the index has no cues.
+Result<std::vector<MessageCues>> message_cues(Database& db, std::span<const Seq> messages);
+
+struct QueryCues {
+  bool asks_when = false, asks_how_many = false;
+  bool asks_agent = false;  // about what the assistant said: "what did you recommend"
+};
+QueryCues query_cues(std::string_view text);
 
 struct SearchCounts {
   std::int64_t indexed = 0;

@@ -8,6 +8,7 @@
 #include "projections/digest.h"
 #include "projections/projection.h"
 #include "projections/search.h"
+#include "projections/search_cues.h"
 #include "projections/search_index.h"
 #include "projections/standing.h"
 #include "projections/tables.h"
@@ -28,7 +29,15 @@ constexpr std::string_view kDdl = R"sql(
 CREATE VIRTUAL TABLE IF NOT EXISTS search_fts__g# USING fts5(
   body, content='', columnsize=0, tokenize='clawmark');
 CREATE TABLE IF NOT EXISTS search_docs__g#(
-  message INTEGER PRIMARY KEY, state TEXT NOT NULL, text_hash BLOB NOT NULL) STRICT;
+  message INTEGER PRIMARY KEY, state TEXT NOT NULL, text_hash BLOB NOT NULL,
+  place INTEGER NOT NULL, day INTEGER NOT NULL, speaker TEXT NOT NULL, cues INTEGER NOT NULL,
+  tokens INTEGER NOT NULL) STRICT;
+CREATE UNIQUE INDEX IF NOT EXISTS search_docs__g#_place ON search_docs__g#(place);
+CREATE TABLE IF NOT EXISTS search_talks__g#(
+  talk INTEGER PRIMARY KEY, agent TEXT NOT NULL, session_id TEXT NOT NULL, turns INTEGER NOT NULL,
+  user_texts INTEGER NOT NULL DEFAULT 0, user_tokens INTEGER NOT NULL DEFAULT 0,
+  agent_texts INTEGER NOT NULL DEFAULT 0, agent_tokens INTEGER NOT NULL DEFAULT 0,
+  UNIQUE(agent, session_id)) STRICT;
 CREATE INDEX IF NOT EXISTS search_docs__g#_state ON search_docs__g#(state) WHERE state <> 'indexed';
 CREATE TABLE IF NOT EXISTS search_hidden__g#(message INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE IF NOT EXISTS search_terms__g#(
@@ -39,7 +48,8 @@ CREATE TABLE IF NOT EXISTS search_stats__g#(
 
 constexpr std::string_view kDrop =
     "DROP TABLE IF EXISTS search_docs__g#; DROP TABLE IF EXISTS search_hidden__g#;"
-    "DROP TABLE IF EXISTS search_terms__g#; DROP TABLE IF EXISTS search_stats__g#;";
+    "DROP TABLE IF EXISTS search_terms__g#; DROP TABLE IF EXISTS search_stats__g#;"
+    "DROP TABLE IF EXISTS search_talks__g#;";
 constexpr std::string_view kDropFts = "DROP TABLE IF EXISTS search_fts__g#;";
 
 bool is_candidate(const Event& event) {
@@ -124,6 +134,12 @@ class SearchFold {
           "rows = rows + excluded.rows",
           term, delta));
     }
+    for (const auto& [talk, sums] : talks_) {
+      CLAWMARK_TRY(tables_.run(
+          "UPDATE search_talks__g# SET user_texts = user_texts + ?2, user_tokens = user_tokens + "
+          "?3, agent_texts = agent_texts + ?4, agent_tokens = agent_tokens + ?5 WHERE talk = ?1",
+          talk, sums[0], sums[1], sums[2], sums[3]));
+    }
     if (rows_ == 0 && tokens_ == 0) return Ok{};
     return tables_.run(
         "INSERT INTO search_stats__g#(id, rows, tokens) VALUES(1, ?1, ?2) ON CONFLICT DO UPDATE "
@@ -159,10 +175,28 @@ class SearchFold {
     CLAWMARK_TRY(ledger_.sight(event.seq, event.scope.agent, session_id,
                                get_string(event.payload, "session_key")));
     const bool closed = event.scope.lane == Lane::kUnknown;
-    CLAWMARK_TRY(
-        tables_.run("INSERT INTO search_docs__g#(message, state, text_hash) VALUES(?1, ?2, x'')",
-                    event.seq.value, closed ? "closed" : "removed"));
+    CLAWMARK_ASSIGN(const std::int64_t place, next_place(event.scope.agent, session_id));
+    const unsigned cues = get_string(event.payload, "role") == "assistant" ? kCueAssistant : 0U;
+    CLAWMARK_TRY(tables_.run(
+        "INSERT INTO search_docs__g#(message, state, text_hash, place, day, speaker, "
+        "cues, tokens) VALUES(?1, ?2, x'', ?3, ?4, ?5, ?6, 0)",
+        event.seq.value, closed ? "closed" : "removed", place, event.occurred.value / kDayMs,
+        cues == 0 ? speaker_tokens(get_string(event.payload, "speaker")) : "",
+        static_cast<std::int64_t>(cues)));
     return closed ? Status(Ok{}) : restand({event.seq});
+  }
+
+  Result<std::int64_t> next_place(std::string_view agent, std::string_view session_id) {
+    std::int64_t talk = 0, turn = 0;
+    CLAWMARK_TRY(tables_.each(
+        "INSERT INTO search_talks__g#(agent, session_id, turns) VALUES(?1, ?2, 1) ON CONFLICT DO "
+        "UPDATE SET turns = turns + 1 RETURNING talk, turns",
+        [&](Statement& row) {
+          talk = row.integer(0);
+          turn = row.integer(1);
+        },
+        agent, session_id));
+    return search_place(talk, turn);
   }
 
   Status sighted(const Event& event) {
@@ -236,36 +270,83 @@ class SearchFold {
     return tables_.run("DELETE FROM search_docs__g# WHERE message = ?1", message.value);
   }
 
+  struct Doc {
+    std::int64_t place = 0, day = 0;
+    std::string speaker;
+    unsigned cues = 0;
+  };
+  Result<Doc> doc_of(Seq message) {
+    Doc doc;
+    CLAWMARK_TRY(tables_.each(
+        "SELECT place, day, speaker, cues FROM search_docs__g# WHERE message = ?1",
+        [&](Statement& row) {
+          doc = {row.integer(0), row.integer(1), row.string(2),
+                 static_cast<unsigned>(row.integer(3))};
+        },
+        message.value));
+    return doc;
+  }
+
   // sign 1 puts the chunks of a text in, -1 takes them out (contentless FTS5 needs the text for
   // that).
   Status index(Seq message, std::string_view text, int sign) {
+    CLAWMARK_ASSIGN(Doc doc, doc_of(message));
+    std::vector<std::string> beside = day_terms(doc.day);
+    const std::string_view prefix = speaker_prefix(text);
+    // A name that the text itself does not say is found as if it did.
+    if (sign > 0 && !prefix.empty()) doc.speaker = speaker_tokens(prefix);
+    if (prefix.empty() && !doc.speaker.empty()) {
+      for (std::size_t at = 0; at < doc.speaker.size();) {
+        const std::size_t end = std::min(doc.speaker.find(' ', at), doc.speaker.size());
+        beside.push_back(doc.speaker.substr(at, end - at));
+        at = end + 1;
+      }
+    }
+    std::int64_t tokens_in_all = 0;
     const auto chunks = search_chunks(text);
     for (std::size_t ordinal = 0; ordinal < chunks.size(); ++ordinal) {
-      const ChunkTokens tokens = chunk_tokens(chunks[ordinal]);
-      if (tokens.texts.empty()) continue;
-      const std::int64_t rowid = search_rowid(message, ordinal, tokens.texts.size());
-      const ChunkTokensScope scope(chunks[ordinal], tokens);
-      if (sign > 0) {
-        CLAWMARK_TRY(tables_.run("INSERT INTO search_fts__g#(rowid, body) VALUES(?1, ?2)", rowid,
-                                 chunks[ordinal]));
-      } else {
-        CLAWMARK_TRY(
-            tables_.run("INSERT INTO search_fts__g#(search_fts__g#, rowid, body) "
-                        "VALUES('delete', ?1, ?2)",
-                        rowid, chunks[ordinal]));
-      }
-      std::unordered_set<std::string_view> distinct(tokens.texts.begin(), tokens.texts.end());
-      for (const auto term : distinct) frequencies_[std::string(term)] += sign;
-      rows_ += sign;
-      tokens_ += sign * static_cast<std::int64_t>(tokens.texts.size());
+      CLAWMARK_ASSIGN(const std::int64_t tokens,
+                      index_chunk(doc.place, ordinal, chunks[ordinal], beside, sign));
+      tokens_in_all += tokens;
     }
-    return Ok{};
+    tokens_ += sign * tokens_in_all;
+    auto& sums = talks_[talk_of_place(doc.place)];
+    const std::size_t side = (doc.cues & kCueAssistant) != 0 ? 2 : 0;
+    sums[side] += sign;
+    sums[side + 1] += sign * tokens_in_all;
+    return tables_.run(
+        "UPDATE search_docs__g# SET speaker = ?2, cues = ?3, tokens = ?4 WHERE message = ?1",
+        message.value, doc.speaker,
+        static_cast<std::int64_t>((doc.cues & kCueAssistant) | text_cues(text)), tokens_in_all);
+  }
+
+  // Returns how many tokens the chunk has.
+  Result<std::int64_t> index_chunk(std::int64_t place, std::size_t ordinal, std::string_view chunk,
+                                   std::span<const std::string> beside, int sign) {
+    const ChunkTokens tokens = chunk_tokens(chunk, beside);
+    if (tokens.own == 0) return std::int64_t{0};
+    const std::int64_t rowid = search_rowid(place, ordinal, tokens.own);
+    const ChunkTokensScope scope(chunk, tokens);
+    if (sign > 0) {
+      CLAWMARK_TRY(
+          tables_.run("INSERT INTO search_fts__g#(rowid, body) VALUES(?1, ?2)", rowid, chunk));
+    } else {
+      CLAWMARK_TRY(
+          tables_.run("INSERT INTO search_fts__g#(search_fts__g#, rowid, body) "
+                      "VALUES('delete', ?1, ?2)",
+                      rowid, chunk));
+    }
+    const std::unordered_set<std::string_view> distinct(tokens.texts.begin(), tokens.texts.end());
+    for (const auto term : distinct) frequencies_[std::string(term)] += sign;
+    rows_ += sign;
+    return static_cast<std::int64_t>(tokens.own);
   }
 
   Tables tables_;
   StandingLedger ledger_;
   const Texts& texts_;
   std::unordered_map<std::string, std::int64_t> frequencies_;
+  std::unordered_map<std::int64_t, std::array<std::int64_t, 4>> talks_;
   std::int64_t rows_ = 0, tokens_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The part of search that lives inside SQLite: FTS5's tokenizer "clawmark" and the ranking function
-// clawmark_bm25(table, average tokens, weight of phrase 1, weight of phrase 2, …).
+// The part of search that lives inside SQLite: FTS5's tokenizer "clawmark" and the function
+// clawmark_hits(table), which counts a row's phrases into the collector of the thread.
 
 #include <sqlite3.h>
 
@@ -15,10 +15,6 @@
 namespace clawmark {
 namespace {
 
-constexpr double kK1 = 0.9;
-constexpr double kB = 0.4;
-constexpr int kLengthBits = 6;
-constexpr int kOrdinalBits = 10;
 constexpr double kLengthScale = 5;  // steps per doubling: 63 stands for 6,200 tokens
 
 thread_local std::string_view current_chunk;
@@ -60,24 +56,25 @@ int run_tokenizer(Fts5Tokenizer*, void* context, int flags, const char* data, in
   return code;
 }
 
-// BM25 (Robertson & Zaragoza 2009) with the inverse document frequencies handed in.
-void bm25(const Fts5ExtensionApi* api, Fts5Context* fts, sqlite3_context* context, int count,
-          sqlite3_value** values) {
-  const double average = count > 0 ? std::max(1.0, sqlite3_value_double(values[0])) : 1.0;
-  const double length = tokens_of_rowid(api->xRowid(fts));
-  const double norm = kK1 * (1 - kB + kB * length / average);
-  const int phrases = std::min(api->xPhraseCount(fts), count - 1);
-  double score = 0;
+thread_local HitsCollector* collector = nullptr;
+
+void count_hits(const Fts5ExtensionApi* api, Fts5Context* fts, sqlite3_context* context, int,
+                sqlite3_value**) {
+  sqlite3_result_int(context, 0);
+  if (collector == nullptr) return;
+  TermHits row;
+  row.rowid = api->xRowid(fts);
+  const int phrases = std::min(api->xPhraseCount(fts), static_cast<int>(collector->terms.size()));
   for (int phrase = 0; phrase < phrases; ++phrase) {
-    const double weight = sqlite3_value_double(values[phrase + 1]);
-    if (weight <= 0) continue;
+    const int term = collector->terms[static_cast<std::size_t>(phrase)];
+    if (term < 0) continue;
     Fts5PhraseIter iterator;
     int column = 0, offset = 0, hits = 0;
-    if (api->xPhraseFirst(fts, phrase, &iterator, &column, &offset) != SQLITE_OK) break;
+    if (api->xPhraseFirst(fts, phrase, &iterator, &column, &offset) != SQLITE_OK) return;
     for (; column >= 0; api->xPhraseNext(fts, &iterator, &column, &offset)) ++hits;
-    score += weight * hits * (kK1 + 1) / (hits + norm);
+    row.hits[static_cast<std::size_t>(term)] = static_cast<std::uint8_t>(std::min(hits, 255));
   }
-  sqlite3_result_double(context, score);
+  collector->rows.push_back(row);
 }
 
 fts5_api* fts5_of(sqlite3* db) {
@@ -106,17 +103,26 @@ Status register_search(Database& db) {
   }
   fts5_tokenizer ours{create_tokenizer, delete_tokenizer, run_tokenizer};
   int code = api->xCreateTokenizer(api, "clawmark", nullptr, &ours, nullptr);
-  if (code == SQLITE_OK) code = api->xCreateFunction(api, "clawmark_bm25", nullptr, bm25, nullptr);
+  if (code == SQLITE_OK)
+    code = api->xCreateFunction(api, "clawmark_hits", nullptr, count_hits, nullptr);
   if (code != SQLITE_OK) return sqlite_error(code, "register search", sqlite3_errstr(code));
   return Ok{};
 }
 
-std::int64_t search_rowid(Seq message, std::size_t ordinal, std::size_t tokens) {
+HitsCollectorScope::HitsCollectorScope(HitsCollector& into) {
+  collector = &into;
+}
+
+HitsCollectorScope::~HitsCollectorScope() {
+  collector = nullptr;
+}
+
+std::int64_t search_rowid(std::int64_t place, std::size_t ordinal, std::size_t tokens) {
   const double steps =
       kLengthScale * std::log2(static_cast<double>(std::max<std::size_t>(tokens, 1)));
   const auto length = std::min<std::int64_t>(std::lround(steps), (1 << kLengthBits) - 1);
-  return message.value << (kOrdinalBits + kLengthBits) |
-         static_cast<std::int64_t>(ordinal) << kLengthBits | length;
+  return place << (kOrdinalBits + kLengthBits) | static_cast<std::int64_t>(ordinal) << kLengthBits |
+         length;
 }
 
 double tokens_of_rowid(std::int64_t rowid) {
@@ -147,13 +153,18 @@ std::vector<std::string_view> search_chunks(std::string_view text) {
   return chunks;
 }
 
-ChunkTokens chunk_tokens(std::string_view chunk) {
+ChunkTokens chunk_tokens(std::string_view chunk, std::span<const std::string> beside) {
   ChunkTokens out;
   tokenize(chunk, TokenizeFor::kDocument, [&](Token&& token) {
     out.texts.push_back(std::move(token.text));
     out.same_place.push_back(token.same_place);
     return true;
   });
+  out.own = out.texts.size();
+  for (const std::string& term : beside) {
+    out.texts.push_back(term);
+    out.same_place.push_back(false);
+  }
   return out;
 }
 

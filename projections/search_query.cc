@@ -5,18 +5,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "projections/rebuild.h"
 #include "projections/search.h"
 #include "projections/search_index.h"
+#include "projections/search_score.h"
 #include "projections/search_terms.h"
 #include "projections/tables.h"
 
 namespace clawmark {
 namespace {
 
-constexpr std::int64_t kRowsMax = 2000;      // of the index, that one question may rank
+constexpr std::int64_t kRowsMax = 4000;      // of the index, that one question may rank
 constexpr std::int64_t kRankRowsMax = 8000;  // of common words that only add to the score
 constexpr std::size_t kWordsMax = 16;        // the rarest; a long prompt's further words say little
 constexpr std::size_t kClockEvery = 64;      // rows between looks at the clock
@@ -80,7 +81,7 @@ class Search {
  private:
   Status weigh(std::vector<SearchTerm>& terms) {
     CLAWMARK_TRY(tables_.each(
-        "SELECT rows, tokens, coalesce((SELECT max(message) FROM search_docs__g#), 0) FROM "
+        "SELECT rows, tokens, coalesce((SELECT max(place) FROM search_docs__g#), 0) FROM "
         "search_stats__g# WHERE id = 1",
         [&](Statement& row) { stats_ = {row.integer(0), row.integer(1), row.integer(2)}; }));
     for (auto& term : terms) {
@@ -115,6 +116,7 @@ class Search {
                                                           : plan.choose;
       group.push_back(std::move(term));
     }
+    required_ = !plan.must.empty() || !plan.never.empty();
     if (!plan.must.empty()) {
       plan.rank = std::exchange(plan.choose, {});
       limit_rows(plan, rarest(plan.must));
@@ -163,12 +165,13 @@ class Search {
     return rows;
   }
 
-  // Only the newest part of the index, when a pass would rank too many rows.
+  // Only the newest part of the index, when a pass would rank too many rows: talks are numbered as
+  // they began.
   void limit_rows(Plan& plan, std::int64_t rows) const {
     if (rows <= kRowsMax) return;
     const double share = static_cast<double>(kRowsMax) / static_cast<double>(rows);
     const auto newest = static_cast<double>(stats_.newest);
-    plan.rowid_min = search_rowid({static_cast<std::int64_t>(newest * (1 - share))}, 0, 1);
+    plan.rowid_min = search_rowid(static_cast<std::int64_t>(newest * (1 - share)), 0, 1);
   }
 
   static void join(std::string& out, const std::vector<SearchTerm>& terms, const char* by) {
@@ -180,15 +183,15 @@ class Search {
     out += ')';
   }
 
-  // Weights in the order in which the expression names its phrases.
-  std::string expression(const Plan& plan, std::vector<double>& weights) const {
-    const auto weigh_all = [&](const std::vector<SearchTerm>& terms, bool counts) {
-      for (const auto& term : terms) weights.push_back(counts ? term.weight : 0);
+  // `terms` gets the term of each phrase, in the order in which the expression names them.
+  std::string expression(const Plan& plan, std::vector<int>& terms) {
+    const auto name_all = [&](const std::vector<SearchTerm>& all, bool counts) {
+      for (const auto& term : all) terms.push_back(counts ? index_of(term) : -1);
     };
     std::string out;
     const auto& chosen = plan.must.empty() ? plan.choose : plan.must;
     join(out, chosen, plan.must.empty() ? " OR " : " AND ");
-    weigh_all(chosen, true);
+    name_all(chosen, true);
     if (!plan.rank.empty()) {
       // True for every candidate; the further words only add to the score.
       std::vector<SearchTerm> any = plan.rank;
@@ -197,40 +200,41 @@ class Search {
       out += " AND ";
       join(out, any, " OR ");
       out += ')';
-      weigh_all(plan.rank, true);
-      weigh_all(chosen, false);
+      name_all(plan.rank, true);
+      name_all(chosen, false);
     }
     if (!plan.never.empty()) {
       out.insert(0, 1, '(');
       out += " NOT ";
       join(out, plan.never, " OR ");
       out += ')';
-      weigh_all(plan.never, false);
+      name_all(plan.never, false);
     }
     return out;
   }
 
-  std::string sql(std::size_t weights) const {
-    std::string rank = "clawmark_bm25(search_fts__g#, ?3";
-    for (std::size_t i = 0; i < weights; ++i) rank += ", ?" + std::to_string(i + 4);
-    return generation_sql("SELECT rowid, " + rank +
-                              ") FROM search_fts__g# WHERE search_fts__g# MATCH ?1 AND rowid >= ?2 "
-                              "ORDER BY rowid DESC",
-                          "search", generation_);
+  // Of the terms that score, -1 when there are too many.
+  int index_of(const SearchTerm& term) {
+    for (std::size_t i = 0; i < scored_.size(); ++i) {
+      if (scored_[i] == term.tokens) return static_cast<int>(i);
+    }
+    if (scored_.size() >= kScoredTermsMax) return -1;
+    scored_.push_back(term.tokens);
+    weights_.push_back(term.weight);
+    return static_cast<int>(scored_.size()) - 1;
   }
 
   Status pass(const Plan& plan) {
-    std::vector<double> weights;
-    const std::string match = expression(plan, weights);
-    CLAWMARK_ASSIGN(Statement * statement, db_.cached(sql(weights.size())));
-    const double average = static_cast<double>(stats_.tokens) /
-                           static_cast<double>(std::max<std::int64_t>(stats_.rows, 1));
-    statement->with(match, plan.rowid_min, average);
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      statement->bind(static_cast<int>(i) + 4, weights[i]);
-    }
+    HitsCollector collector;
+    const std::string match = expression(plan, collector.terms);
+    CLAWMARK_ASSIGN(Statement * statement,
+                    tables_.get("SELECT clawmark_hits(search_fts__g#) FROM search_fts__g# WHERE "
+                                "search_fts__g# MATCH ?1 AND rowid >= ?2 ORDER BY rowid DESC"));
+    statement->with(match, plan.rowid_min);
+    const HitsCollectorScope scope(collector);
     auto stepped = collect(*statement);
     statement->reset();
+    rows_.insert(rows_.end(), collector.rows.begin(), collector.rows.end());
     return stepped;
   }
 
@@ -238,14 +242,6 @@ class Search {
     for (std::size_t n = 1;; ++n) {
       CLAWMARK_ASSIGN(const bool row, statement.step());
       if (!row) return Ok{};
-      // Chunks of a message are neighbours.
-      const Seq message = message_of_rowid(statement.integer(0));
-      const double score = statement.real(1);
-      if (ranked_.empty() || ranked_.back().message != message) {
-        ranked_.push_back({message, score});
-      } else {
-        ranked_.back().score = std::max(ranked_.back().score, score);
-      }
       if (n % kClockEvery == 0 && deadline_.passed()) {
         cut_ = true;
         return Ok{};
@@ -253,25 +249,72 @@ class Search {
     }
   }
 
+  // Rows of two passes: each once.
+  void merge_rows() {
+    std::sort(rows_.begin(), rows_.end(),
+              [](const TermHits& a, const TermHits& b) { return a.rowid < b.rowid; });
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (kept > 0 && rows_[kept - 1].rowid == rows_[i].rowid) {
+        for (std::size_t t = 0; t < kScoredTermsMax; ++t) {
+          rows_[kept - 1].hits[t] = std::max(rows_[kept - 1].hits[t], rows_[i].hits[t]);
+        }
+      } else {
+        rows_[kept++] = rows_[i];
+      }
+    }
+    rows_.resize(kept);
+  }
+
   // Best first; walls and hidden messages are looked at until there are enough that pass, so that
-  // what may not be shown takes nobody's place.
+  // what may not be shown takes nobody's place. What a message may gain from its neighbours it
+  // gains only from those that may be shown.
   Result<LexicalAnswer> answer() {
     LexicalAnswer out;
-    const auto worse = [](const LexicalHit& a, const LexicalHit& b) {
-      return a.score != b.score ? a.score < b.score : a.message < b.message;
-    };
-    std::make_heap(ranked_.begin(), ranked_.end(), worse);
-    std::unordered_set<std::int64_t> seen;
-    while (!ranked_.empty() && out.hits.size() < query_.limit) {
-      std::pop_heap(ranked_.begin(), ranked_.end(), worse);
-      const LexicalHit hit = ranked_.back();
-      ranked_.pop_back();
-      if (!seen.insert(hit.message.value).second) continue;
-      CLAWMARK_ASSIGN(const bool open, may_be_shown(hit.message));
-      if (open) out.hits.push_back(hit);
-    }
     out.cut = cut_;
+    merge_rows();
+    const double average = static_cast<double>(stats_.tokens) /
+                           static_cast<double>(std::max<std::int64_t>(stats_.rows, 1));
+    ContextScorer scorer(weights_, average, query_.context && !required_, std::move(rows_));
+    std::vector<PlaceScore> places = scorer.all();
+    const auto worse = [](const PlaceScore& a, const PlaceScore& b) {
+      return a.score != b.score ? a.score < b.score : a.place < b.place;
+    };
+    std::make_heap(places.begin(), places.end(), worse);
+    while (!places.empty() && out.hits.size() < query_.limit) {
+      std::pop_heap(places.begin(), places.end(), worse);
+      const std::int64_t place = places.back().place;
+      places.pop_back();
+      CLAWMARK_ASSIGN(const Seq message, shown_at(place));
+      if (message.value == 0) continue;
+      Status failed = Ok{};
+      const double score = scorer.score(place, [&](std::int64_t near) {
+        auto shown = shown_at(near);
+        if (!shown.ok()) failed = shown.error();
+        return shown.ok() && shown->value != 0;
+      });
+      CLAWMARK_TRY(failed);
+      if (score > 0) out.hits.push_back({message, score});
+    }
+    std::stable_sort(out.hits.begin(), out.hits.end(), [](const auto& a, const auto& b) {
+      return a.score != b.score ? a.score > b.score : a.message > b.message;
+    });
     return out;
+  }
+
+  // The message at a place, when it may be shown to this caller; else 0.
+  Result<Seq> shown_at(std::int64_t place) {
+    if (const auto known = shown_.find(place); known != shown_.end()) return known->second;
+    Seq message;
+    CLAWMARK_TRY(tables_.each(
+        "SELECT message FROM search_docs__g# WHERE place = ?1 AND state = 'indexed'",
+        [&](Statement& row) { message = {row.integer(0)}; }, place));
+    if (message.value != 0) {
+      CLAWMARK_ASSIGN(const bool open, may_be_shown(message));
+      if (!open) message = {};
+    }
+    shown_.emplace(place, message);
+    return message;
   }
 
   Result<bool> may_be_shown(Seq message) {
@@ -283,11 +326,7 @@ class Search {
                  query_.audiences.end();
         },
         message.value, query_.agent));
-    if (!open) return false;
-    CLAWMARK_ASSIGN(
-        const auto hidden,
-        tables_.query_int("SELECT 1 FROM search_hidden__g# WHERE message = ?1", message.value));
-    return !hidden;
+    return open;
   }
 
   Database& db_;
@@ -297,8 +336,11 @@ class Search {
   const LexicalQuery& query_;
   Deadline deadline_;
   IndexStats stats_;
-  std::vector<LexicalHit> ranked_;
-  bool cut_ = false;
+  std::vector<std::vector<std::string>> scored_;  // tokens of each term that scores
+  std::vector<double> weights_;                   // of each
+  std::vector<TermHits> rows_;
+  std::unordered_map<std::int64_t, Seq> shown_;  // by place
+  bool cut_ = false, required_ = false;
 };
 
 Result<LexicalAnswer> search_now(Database& db, const LexicalQuery& query) {

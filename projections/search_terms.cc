@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "projections/search_cues.h"
 #include "projections/tokenizer.h"
 
 namespace clawmark {
@@ -156,6 +157,13 @@ std::vector<SearchTerm> parse_search(const LexicalQuery& query) {
   const std::string_view text = prefix_code_points(query.text, kPromptMax);
   auto terms = query.advanced ? parse_advanced(text) : parse_plain(text);
   drop_stop_words(terms);
+  if (!query.advanced && !terms.empty()) {
+    for (auto& day : named_day_terms(text)) {
+      SearchTerm term;
+      term.tokens.push_back(std::move(day));
+      add(terms, std::move(term));
+    }
+  }
   return terms;
 }
 

@@ -18,16 +18,20 @@
 namespace clawmark {
 namespace {
 
-constexpr std::size_t kLexicalHits = 60, kVectorHits = 40;
+constexpr std::size_t kLexicalHits = 200, kVectorHits = 100;
 constexpr std::int64_t kLexicalMs = 50;  // of the lexical leg alone
 constexpr std::int64_t kEmbedMs = 60;    // of the query's embedding alone
 constexpr double kAlike = 0.8;           // token Jaccard of near-copies
-constexpr double kVectorWeightBuiltin =
-    0.46;  // against 1 for the best lexical score (eval.md, section 6)
-constexpr double kVectorWeightModel = 1.0;
-constexpr double kAssistantFactor =
-    0.6;  // on the lexical score: long answers repeat the question's words
-constexpr double kRecencyWeight = 0.05;  // at most; halves every 30 days
+// Weights of what makes a rank; hand-rounded, on plateaus (docs/recall.md).
+constexpr double kLexical = 6.5;  // of the best
+constexpr double kNearPeersBuiltin = 3, kNearAssistantBuiltin = 6, kNearModel = 8;
+constexpr double kNamed = 2.8;                 // the query names who speaks
+constexpr double kWhen = 2, kHowMany = 1;      // asked for, and there
+constexpr double kLength = 0.8;                // × ln(1 + tokens); among peers
+constexpr double kAsks = 0.5, kAnswers = 0.5;  // among peers: questions say little, answers more
+constexpr double kAssistant = 3;               // long answers repeat the question's words
+constexpr double kStanding = 1.5, kPrefers = 0.7;  // what a person wants for always
+constexpr double kRecency = 0.35;                  // at most; halves every 30 days
 constexpr double kRecencyHalfDays = 30;
 constexpr std::size_t kPerSession = 2;    // excerpts of one session while others wait
 constexpr std::size_t kClusterMax = 24;   // neighbouring messages in one excerpt's ids
@@ -38,6 +42,7 @@ constexpr std::size_t kFocusBytes = 8u << 10;    // of one text, for words and e
 
 struct Candidate {
   MessageRow row;
+  MessageCues cues;
   double lexical = 0;  // scaled to the best
   double cosine = 0;
   double fused = 0;
@@ -136,6 +141,7 @@ void Retrieval::lexical_leg(Database& db, const Sight& sight, Pool& pool) {
   query.limit = kLexicalHits;
   query.deadline_ms = std::min(kLexicalMs, left_ms(pool.query) / 2 + 1);
   query.clock = &clock_;
+  query.context = true;
   auto found = lexical_search(db, query);
   db.set_progress(nullptr);
   if (!found.ok()) {
@@ -231,6 +237,12 @@ Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
     candidate.row = row;
     pool.candidates.push_back(std::move(candidate));
   }
+  std::vector<Seq> found;
+  for (const Candidate& candidate : pool.candidates) found.push_back(candidate.row.seq);
+  auto cues = message_cues(db, found);
+  for (std::size_t i = 0; cues.ok() && i < found.size(); ++i) {
+    pool.candidates[i].cues = std::move((*cues)[i]);
+  }
   std::vector<std::string> tokens;
   for (const QueryTerm& term : pool.terms.terms()) tokens.push_back(term.token);
   auto rarity = token_rarity(db, tokens);
@@ -238,20 +250,48 @@ Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
   return Ok{};
 }
 
+namespace {
+
+// One sum for all; which cues bear on a text depends on who talks there.
+double weigh(const Candidate& c, const QueryCues& asked, bool named, bool builtin) {
+  double sum = kLexical * c.lexical;
+  const double near = std::max(0.0, c.cosine);
+  if (named) sum += kNamed;
+  if (asked.asks_how_many && c.cues.names_number) sum += kHowMany;
+  if (asked.asks_when && c.cues.names_time) sum += kWhen;
+  if (c.cues.among_peers) {
+    sum += (builtin ? kNearPeersBuiltin : kNearModel) * near;
+    sum += kLength * std::log1p(static_cast<double>(c.cues.tokens));
+    if (c.cues.asks) sum -= kAsks;
+    if (c.cues.answers) sum += kAnswers;
+    return sum;
+  }
+  sum += (builtin ? kNearAssistantBuiltin : kNearModel) * near;
+  if (c.row.role == "assistant") return asked.asks_agent ? sum : sum - kAssistant;
+  if (c.cues.is_standing) sum += kStanding;
+  if (c.cues.prefers) sum += kPrefers;
+  return sum;
+}
+
+}  // namespace
+
 void Retrieval::rank(Pool& pool) {
-  const double weight = pool.builtin_model ? kVectorWeightBuiltin : kVectorWeightModel;
   const TimeMs now = clock_.now();
+  const QueryCues asked = query_cues(pool.answer.query);
   for (Candidate& c : pool.candidates) {
-    const double role = c.row.role == "assistant" ? kAssistantFactor : 1;
     const double age_days =
         static_cast<double>(std::max<std::int64_t>(0, now.value - c.row.occurred.value)) / kDayMs;
-    c.fused = role * c.lexical + weight * std::max(0.0, c.cosine) +
-              kRecencyWeight * std::exp2(-age_days / kRecencyHalfDays);
+    c.fused = weigh(c, asked, pool.terms.names(c.cues.speaker), pool.builtin_model) +
+              kRecency * std::exp2(-age_days / kRecencyHalfDays);
   }
   std::sort(pool.candidates.begin(), pool.candidates.end(),
             [](const Candidate& a, const Candidate& b) {
               return a.fused != b.fused ? a.fused > b.fused : a.row.seq > b.row.seq;
             });
+  for (const Candidate& c : pool.candidates) {
+    if (pool.answer.ranked.size() >= pool.query.ranked_max) break;
+    pool.answer.ranked.push_back(c.row.seq);
+  }
   // Neighbours join the cluster that their better one has begun.
   for (std::size_t i = 0; i < pool.candidates.size(); ++i) {
     const auto joins = [&](const Cluster& cluster) {

@@ -38,11 +38,13 @@ struct RecallQuery {
   double threshold = 0;  // calibrated score from which a hit is shown
   std::int64_t deadline_steady_ms = 0;
   bool withhold_orders = true;  // leave out texts that give orders to the model
+  std::size_t ranked_max = 0;   // messages wanted in RecallAnswer::ranked
 };
 
 struct RecallAnswer {
   std::string query;  // as understood: without envelopes and memory blocks
   std::vector<RecallItem> items;
+  std::vector<Seq> ranked;  // best first, before neighbours are put together and sessions mixed
   std::vector<std::string>
       degraded;  // "lexical", "lexical_cut", "vectors", "embedding_timeout", "bodies", …
   std::size_t withheld = 0;    // texts that read like orders

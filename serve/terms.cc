@@ -132,6 +132,17 @@ double QueryTerms::coverage(const TokenSet& text) const {
   return all <= 0 ? 0 : std::min(1.0, found / all);
 }
 
+bool QueryTerms::names(std::string_view tokens) const {
+  for (std::size_t at = 0; at < tokens.size();) {
+    const std::size_t end = std::min(tokens.find(' ', at), tokens.size());
+    const std::string_view token = tokens.substr(at, end - at);
+    if (std::any_of(terms_.begin(), terms_.end(), [&](const auto& t) { return t.token == token; }))
+      return true;
+    at = end + 1;
+  }
+  return false;
+}
+
 std::string_view focus(std::string_view text, const QueryTerms& query, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return text;
   const std::string lower = lower_ascii(text);

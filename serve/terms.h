@@ -36,6 +36,8 @@ class QueryTerms {
   // 0..1.
   double coverage(const TokenSet& text) const;
   const TokenSet& set() const { return set_; }
+  // Whether one of these tokens (joined by blanks) is a term.
+  bool names(std::string_view tokens) const;
 
  private:
   std::vector<QueryTerm> terms_;

@@ -1,0 +1,193 @@
+// Method. A labelled data set is a folder with openclaw/CONV.jsonl (transcripts whose entry ids are
+// known) and questions.jsonl ({"qid", "conv", "question", …}). Each transcript is put where an
+// OpenClaw of that age keeps it, read by the product as any history is, and derived to the end:
+// log, message index, search index, vectors. Then every question goes through Retrieval, as a
+// search does: the ranking is that of the excerpts of inject and of the search tool, before
+// neighbours are put together. Out go {"qid", "ids": entry ids, best first}. One store per
+// conversation, or (--pooled) one for all. Whether the answers are good is for the data set's own
+// scorer to say.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+
+#include "base/json.h"
+#include "cmd/app.h"
+#include "projections/messages.h"
+#include "tests/support/store_builder.h"
+
+namespace clawmark {
+namespace {
+
+constexpr std::size_t kRanked = 100;
+
+struct Options {
+  std::string dataset, out, encoder;
+  bool pooled = false;
+};
+
+struct Question {
+  std::string id, text;
+};
+
+using Questions = std::map<std::string, std::vector<Question>>;  // by conversation
+
+[[noreturn]] void die(const std::string& why) {
+  std::fprintf(stderr, "recall: %s\n", why.c_str());
+  std::exit(1);
+}
+
+template <class T>
+T must(Result<T> result) {
+  if (!result.ok()) die(describe(result.error()));
+  return std::move(result).value();
+}
+
+Questions read_questions(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) die("cannot read " + path);
+  Questions out;
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty()) continue;
+    const json::value row = must(parse_json(line));
+    const auto& object = row.as_object();
+    out[get_string(object, "conv")].push_back(
+        {get_string(object, "qid"), get_string(object, "question")});
+  }
+  return out;
+}
+
+// The transcripts of these conversations, as the host would have left them.
+void write_state(const Options& options, const std::string& state_dir,
+                 const std::vector<std::string>& conversations) {
+  support::TranscriptWriter files(state_dir, "main");
+  json::object index;
+  for (const std::string& name : conversations) {
+    const std::string text = must(read_file(options.dataset + "/openclaw/" + name + ".jsonl"));
+    const json::value head = must(parse_json(text.substr(0, text.find('\n'))));
+    const std::string session_id = get_string(head.as_object(), "id");
+    support::write_text(files.path(session_id), text);
+    index["agent:main:dashboard:" + name] = json::object{{"sessionId", session_id}};
+  }
+  support::write_text(files.folder() + "/sessions.json", to_text(index));
+}
+
+struct Totals {
+  std::size_t questions = 0, messages = 0;
+  std::vector<double> took_ms;
+  double derive_s = 0;
+};
+
+double now_s(clockid_t clock = CLOCK_MONOTONIC) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
+}
+
+json::array ask(App& app, Database& db, const Sight& sight, const std::string& text,
+                Totals& totals) {
+  const SystemClock clock;
+  RecallQuery query;
+  query.text = text;
+  query.limit = 10;
+  query.ranked_max = kRanked;
+  query.deadline_steady_ms = clock.steady_ms() + 10'000;
+  const double before = now_s(CLOCK_THREAD_CPUTIME_ID);
+  const RecallAnswer answer = app.serving().retrieval.recall(db, sight, query);
+  totals.took_ms.push_back((now_s(CLOCK_THREAD_CPUTIME_ID) - before) * 1e3);
+  for (const std::string& part : answer.degraded) {
+    std::fprintf(stderr, "recall: degraded: %s\n", part.c_str());
+  }
+  json::array ids;
+  for (const MessageRow& row : must(read_messages(db, answer.ranked)))
+    ids.emplace_back(row.entry_id);
+  return ids;
+}
+
+void run_store(const Options& options, const Questions& questions,
+               const std::vector<std::string>& conversations, std::ofstream& out, Totals& totals) {
+  const support::TempDir dir;
+  write_state(options, dir / "state", conversations);
+  std::map<std::string, std::string> flags = {{"state_dir", dir / "state"}};
+  if (!options.encoder.empty()) flags["encoder"] = options.encoder;
+  const Config config = load_config({{}, {{"HOME", dir.path()}, {"TZ", "UTC"}}, flags});
+  for (const std::string& problem : config.problems) die(problem);
+  const double before = now_s();
+  const auto app = must(App::open(config, "bench"));
+  const DrainReport report = must(app->run_once([] { return true; }));
+  if (!report.done) die("something is left to derive");
+  must(app->serving().index->refresh());
+  totals.derive_s += now_s() - before;
+  totals.messages += app->serving().index->state().vectors;
+  auto lease = must(app->serving().readers.lease());
+  const Sight sight = must(sight_as("main", "owner"));
+  for (const std::string& name : conversations) {
+    const auto at = questions.find(name);
+    if (at == questions.end()) continue;
+    for (const Question& question : at->second) {
+      const json::object row{{"qid", question.id},
+                             {"ids", ask(*app, *lease, sight, question.text, totals)}};
+      out << to_text(row) << '\n';
+      ++totals.questions;
+    }
+  }
+}
+
+void run(const Options& options) {
+  const Questions questions = read_questions(options.dataset + "/questions.jsonl");
+  std::vector<std::string> names;
+  for (const std::string& file : list_dir(options.dataset + "/openclaw")) {
+    if (file.ends_with(".jsonl")) names.push_back(file.substr(0, file.size() - 6));
+  }
+  if (names.empty()) die("no transcripts in " + options.dataset + "/openclaw");
+  std::ofstream out(options.out);
+  if (!out) die("cannot write " + options.out);
+  Totals totals;
+  if (options.pooled) {
+    run_store(options, questions, names, out, totals);
+  } else {
+    for (const std::string& name : names) run_store(options, questions, {name}, out, totals);
+  }
+  std::sort(totals.took_ms.begin(), totals.took_ms.end());
+  const auto at = [&](double share) {
+    return totals.took_ms.empty() ? 0.0
+                                  : totals.took_ms[static_cast<std::size_t>(
+                                        share * static_cast<double>(totals.took_ms.size() - 1))];
+  };
+  std::printf(
+      "%zu questions over %zu conversations (%zu vectors), %s; read and derived in %.1f s; "
+      "a question takes p50 %.2f ms, p99 %.2f ms of processor time\n",
+      totals.questions, names.size(), totals.messages,
+      options.pooled ? "one store for all" : "one store each", totals.derive_s, at(0.5), at(0.99));
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  std::vector<std::string> places;
+  for (int i = 1; i < argc; ++i) {
+    const std::string arg = argv[i];
+    if (arg == "--pooled") {
+      options.pooled = true;
+    } else if (arg == "--encoder" && i + 1 < argc) {
+      options.encoder = argv[++i];
+    } else {
+      places.push_back(arg);
+    }
+  }
+  if (places.size() != 2 || places.front().starts_with("--")) {
+    die("usage: bench/recall/run DATASET_DIR OUT.jsonl [--pooled] [--encoder FILE]");
+  }
+  options.dataset = places[0];
+  options.out = places[1];
+  return options;
+}
+
+}  // namespace
+}  // namespace clawmark
+
+int main(int argc, char** argv) {
+  clawmark::run(clawmark::parse(argc, argv));
+  return 0;
+}

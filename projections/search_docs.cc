@@ -1,0 +1,127 @@
+// What the search index keeps of each message beside its words.
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "base/utf8.h"
+#include "projections/rebuild.h"
+#include "projections/search.h"
+#include "projections/search_cues.h"
+#include "projections/search_index.h"
+#include "projections/tables.h"
+
+namespace clawmark {
+namespace {
+
+constexpr double kSurelyTexts = 6;       // of each side, before a talk is judged by itself
+constexpr double kAssistantTimes = 2.5;  // an assistant's texts are so many times a person's
+
+struct Sides {
+  double user_texts = 0, user_tokens = 0, agent_texts = 0, agent_tokens = 0;
+};
+
+// An agent that says about as much as the people do is one of them: two persons' history kept as
+// two roles.
+bool are_peers(const Sides& sides) {
+  if (sides.user_texts < kSurelyTexts || sides.agent_texts < kSurelyTexts) return false;
+  return sides.agent_tokens / sides.agent_texts <
+         kAssistantTimes * sides.user_tokens / sides.user_texts;
+}
+
+class CueReader {
+ public:
+  CueReader(Database& db, int generation) : tables_(db, "search", generation) {}
+
+  Result<MessageCues> read(Seq message) {
+    MessageCues out;
+    std::int64_t place = -1;
+    unsigned cues = 0;
+    CLAWMARK_TRY(tables_.each(
+        "SELECT place, cues, tokens, speaker FROM search_docs__g# WHERE message = ?1",
+        [&](Statement& row) {
+          place = row.integer(0);
+          cues = static_cast<unsigned>(row.integer(1));
+          out.tokens = row.integer(2);
+          out.speaker = row.string(3);
+        },
+        message.value));
+    if (place < 0) return out;
+    out.asks = (cues & kCueAsks) != 0;
+    out.names_time = (cues & kCueTime) != 0;
+    out.names_number = (cues & kCueNumber) != 0;
+    out.is_standing = (cues & kCueStanding) != 0;
+    out.prefers = (cues & kCuePrefers) != 0;
+    CLAWMARK_TRY(tables_.each(
+        "SELECT cues, speaker FROM search_docs__g# WHERE place = ?1",
+        [&](Statement& row) {
+          const auto before = static_cast<unsigned>(row.integer(0));
+          const bool other = ((before ^ cues) & kCueAssistant) != 0 || row.text(1) != out.speaker;
+          out.answers = other && (before & kCueAsks) != 0;
+        },
+        place - 1));
+    CLAWMARK_ASSIGN(out.among_peers, among_peers(talk_of_place(place)));
+    return out;
+  }
+
+ private:
+  Result<bool> among_peers(std::int64_t talk) {
+    const auto [known, fresh] = peers_.try_emplace(talk, false);
+    if (!fresh) return known->second;
+    Sides sides;
+    CLAWMARK_TRY(tables_.each(
+        "SELECT user_texts, user_tokens, agent_texts, agent_tokens FROM search_talks__g# WHERE "
+        "talk = ?1",
+        [&](Statement& row) { sides = {row.real(0), row.real(1), row.real(2), row.real(3)}; },
+        talk));
+    return known->second = are_peers(sides);
+  }
+
+  Tables tables_;
+  std::unordered_map<std::int64_t, bool> peers_;
+};
+
+}  // namespace
+
+Result<std::vector<MessageCues>> message_cues(Database& db, std::span<const Seq> messages) {
+  CLAWMARK_ASSIGN(const int generation, live_generation(db, "search"));
+  CueReader reader(db, generation);
+  std::vector<MessageCues> out;
+  out.reserve(messages.size());
+  for (const Seq message : messages) {
+    CLAWMARK_ASSIGN(MessageCues cues, reader.read(message));
+    out.push_back(std::move(cues));
+  }
+  return out;
+}
+
+QueryCues query_cues(std::string_view text) {
+  const std::string lower = lower_ascii(text);
+  const std::string_view words = trim(lower);
+  const auto holds = [&](std::string_view phrase) {
+    for (std::size_t at = words.find(phrase); at != std::string_view::npos;
+         at = words.find(phrase, at + 1)) {
+      const bool starts = at == 0 || words[at - 1] == ' ';
+      const std::size_t end = at + phrase.size();
+      if (starts && (end == words.size() || !(words[end] >= 'a' && words[end] <= 'z'))) return true;
+    }
+    return false;
+  };
+  QueryCues out;
+  out.asks_when = words.starts_with("when ") || holds("what date") || holds("what day") ||
+                  holds("which day") || holds("what year") || holds("which year") ||
+                  holds("what month") || holds("which month") || holds("what time") ||
+                  holds("how long ago") || holds("since when");
+  out.asks_how_many = holds("how many") || holds("how much") || holds("how often") ||
+                      holds("how long") || holds("how old");
+  out.asks_agent = holds("did you") || holds("have you") || holds("had you") ||
+                   holds("you recommended") || holds("you suggested") || holds("you said") ||
+                   holds("you told") || holds("you gave") || holds("you mentioned") ||
+                   holds("you advised") || holds("you explained") || holds("you proposed") ||
+                   holds("your suggestion") || holds("your suggestions") ||
+                   holds("your recommendation") || holds("your recommendations") ||
+                   holds("your advice") || holds("your explanation");
+  return out;
+}
+
+}  // namespace clawmark
