@@ -147,12 +147,12 @@ void announce_backlog(const Config& config, Pipeline& pipeline) {
   if (!guess.ok()) return;
   char usd[32];
   std::snprintf(usd, sizeof usd, "%.2f", guess->usd);
-  log_notice("clawmarkd", "of what is known so far, " + std::to_string(guess->messages_to_embed) +
-                              " messages wait for embedding and " +
-                              std::to_string(guess->messages_to_extract) +
-                              " for extraction: about " +
-                              std::to_string(guess->embed_tokens + guess->extract_tokens) +
-                              " tokens, " + usd + " USD; caps: daily_tokens_max, daily_usd_max");
+  log_line(LogLevel::kNotice, "clawmarkd",
+           "of what is known so far, " + std::to_string(guess->messages_to_embed) +
+               " messages wait for embedding and " + std::to_string(guess->messages_to_extract) +
+               " for extraction: about " +
+               std::to_string(guess->embed_tokens + guess->extract_tokens) + " tokens, " + usd +
+               " USD; caps: daily_tokens_max, daily_usd_max");
 }
 
 }  // namespace
