@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kFreshMessages = 64;         // looked at from the end of the log
 constexpr std::int64_t kFreshMs = 10 * kMinuteMs;  // said so shortly before it was read: live
-constexpr std::string_view kObserved[] = {event_type::kMessageObserved};
+constexpr std::string_view kScanned[] = {event_type::kMessageObserved, event_type::kMessageSighted};
 
 }  // namespace
 
@@ -68,6 +68,20 @@ bool is_talk(const Event& observed) {
   if (!get_string(observed.payload, "noise").empty()) return false;
   const std::string role = get_string(observed.payload, "role");
   return role == "user" || role == "assistant";
+}
+
+Result<std::optional<Seq>> talk_in(Database& db, const Event& event) {
+  std::optional<Seq> out;
+  if (event.type == event_type::kMessageObserved) {
+    if (is_talk(event)) out = event.seq;
+    return out;
+  }
+  if (event.type != event_type::kMessageSighted || !get_bool(event.payload, "keyed")) return out;
+  CLAWMARK_ASSIGN(auto observed, EventLog::get(db, {get_int(event.payload, "message")}));
+  if (!observed) return out;
+  observed->scope.lane = event.scope.lane;
+  if (is_talk(*observed)) out = observed->seq;
+  return out;
 }
 
 // --- On the store --------------------------------------------------------------------------------
@@ -183,13 +197,14 @@ Result<std::size_t> EmbedPort::pick_next(Job& job, std::size_t limit, std::vecto
   Database& db = store_.db();
   CLAWMARK_ASSIGN(const CursorState cursor, load_cursor(db, id()));
   CLAWMARK_ASSIGN(const Seq head, EventLog::head(db));
-  CLAWMARK_ASSIGN(const auto events, EventLog::read(db, cursor.position, limit, kObserved));
+  CLAWMARK_ASSIGN(const auto events, EventLog::read(db, cursor.position, limit, kScanned));
   const Seq through = events.size() < limit ? head : events.back().seq;
   if (through == cursor.position) return std::size_t{0};
   for (const Event& event : events) {
-    if (!is_talk(event)) continue;
-    CLAWMARK_ASSIGN(const bool done, is_done(event.seq));
-    if (!done) wanted.push_back(event.seq);
+    CLAWMARK_ASSIGN(const auto message, talk_in(db, event));
+    if (!message) continue;
+    CLAWMARK_ASSIGN(const bool done, is_done(*message));
+    if (!done) wanted.push_back(*message);
   }
   job.from = cursor.position;
   job.through = through;

@@ -40,6 +40,9 @@ class EmbedWork final : public ModelWork {
 // Whether a message is embedded and extracted at all: chat, no noise, direct or group, of a person
 // or the agent.
 bool is_talk(const Event& observed);
+// The message that an event brings to the model workers: one observed in a conversation of people,
+// or one whose conversation has become known with this sighting. nullopt: none.
+Result<std::optional<Seq>> talk_in(Database& db, const Event& event);
 
 class EmbedPort final : public Port {
  public:

@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t kScanEvents = 2000;    // in one slice
 constexpr std::size_t kMessageChars = 4000;  // of one message in a window
 
-constexpr std::string_view kScanned[] = {event_type::kMessageObserved,
-                                         event_type::kExtractionCompleted, event_type::kBatchParked,
-                                         event_type::kSessionMarked, event_type::kSessionDeleted};
+constexpr std::string_view kScanned[] = {
+    event_type::kMessageObserved, event_type::kMessageSighted, event_type::kExtractionCompleted,
+    event_type::kBatchParked,     event_type::kSessionMarked,  event_type::kSessionDeleted};
 
 std::vector<WindowMessage> window_of(std::span<const WorkItem> items) {
   std::vector<WindowMessage> window;
@@ -89,36 +89,44 @@ Result<bool> ExtractPort::scan(TimeMs now) {
                   EventLog::read(store_.db(), {scanned_}, kScanEvents, kScanned));
   for (const Event& event : events) {
     if (event.seq > end) break;
-    see(event, now);
+    CLAWMARK_TRY(see(event, now));
   }
   const bool whole = events.size() < kScanEvents || events.back().seq >= end;
   scanned_ = whole ? end.value : events.back().seq.value;
   return !whole;
 }
 
-void ExtractPort::see(const Event& event, TimeMs now) {
-  if (event.redacted) return;
+Status ExtractPort::see(const Event& event, TimeMs now) {
+  if (event.redacted) return Ok{};
   const SessionName name{event.scope.agent, get_string(event.payload, "session_id")};
-  if (event.type == event_type::kMessageObserved) {
-    if (!is_talk(event)) return;
+  if (event.type == event_type::kMessageObserved || event.type == event_type::kMessageSighted) {
+    CLAWMARK_ASSIGN(const auto message, talk_in(store_.db(), event));
+    if (!message) return Ok{};
     Session& session = sessions_[name];
     std::int64_t said = event.occurred.value;
     if (said > now.value) said = std::min(event.recorded.value, now.value);
-    session.waiting.push_back({event.seq.value, said});
+    // Of a message whose conversation became known later the number is an old one.
+    auto& waiting = session.waiting;
+    const auto at =
+        std::lower_bound(waiting.begin(), waiting.end(), message->value,
+                         [](const Waiting& w, std::int64_t seq) { return w.seq < seq; });
+    if (at == waiting.end() || at->seq != message->value) {
+      waiting.insert(at, {message->value, said});
+    }
     session.newest = std::max(session.newest, said);
-    return;
+    return Ok{};
   }
   if (event.type == event_type::kSessionMarked || event.type == event_type::kSessionDeleted) {
     const auto found = sessions_.find(name);
     const bool ends =
         event.type == event_type::kSessionDeleted || get_string(event.payload, "kind") == "reset";
     if (found != sessions_.end() && ends) found->second.flush = true;
-    return;
+    return Ok{};
   }
   const auto* messages = find_array(event.payload, "messages");
-  if (messages == nullptr) return;
+  if (messages == nullptr) return Ok{};
   const bool parked = event.type == event_type::kBatchParked;
-  if (parked && get_string(event.payload, "worker") != "extract") return;
+  if (parked && get_string(event.payload, "worker") != "extract") return Ok{};
   for (const auto& message : *messages) {
     if (!message.is_int64()) continue;
     if (!parked) {
@@ -131,6 +139,7 @@ void ExtractPort::see(const Event& event, TimeMs now) {
       }
     }
   }
+  return Ok{};
 }
 
 void ExtractPort::forget(const SessionName& name, std::int64_t seq) {

@@ -83,7 +83,7 @@ class ExtractPort final : public Port {
   };
 
   Result<bool> scan(TimeMs now);  // true: there is more to scan
-  void see(const Event& event, TimeMs now);
+  Status see(const Event& event, TimeMs now);
   void forget(const SessionName& name, std::int64_t seq);
   Result<std::vector<Seq>> pick(std::size_t limit, TimeMs now, Batch& batch);
   bool is_ready(const Session& session, TimeMs now) const;

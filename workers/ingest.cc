@@ -26,6 +26,11 @@ std::string path_suffix(std::string_view path) {
   return "@" + to_hex(sha256(path)).substr(0, 8);
 }
 
+// A stream whose conversation becomes known has news, too.
+std::string tip_of(const StreamInfo& info) {
+  return info.tip + '\x1f' + info.session_key;
+}
+
 bool keeps_tree(std::string_view carrier) {
   return carrier != "lcm";
 }
@@ -127,7 +132,7 @@ void IngestPort::list_streams(const std::shared_ptr<Carrier>& carrier, TimeMs) {
     ref.position_key = ref.agent + "/" + info.key + suffix;
     carrier->newest_by_agent.try_emplace(ref.agent);
     const auto tip = tips_.find(ref.position_key);
-    if (!info.tip.empty() && tip != tips_.end() && tip->second == info.tip) continue;
+    if (!info.tip.empty() && tip != tips_.end() && tip->second == tip_of(info)) continue;
     ref.info = std::move(info);
     queue_.push_back({carrier, std::move(ref), true});
   }
@@ -156,6 +161,19 @@ Result<StreamPosition> IngestPort::position_of(const StreamRef& stream) {
     position.anchor = query->text(2);
   }
   query->reset();
+  return position;
+}
+
+// Where to read on. A stream whose conversation has become known is read again from its start: what
+// was seen of it is sighted with its key.
+Result<StreamPosition> IngestPort::start_of(const StreamRef& stream) {
+  CLAWMARK_ASSIGN(StreamPosition position, position_of(stream));
+  if (position.position.empty() || stream.info.session_key.empty()) return position;
+  CLAWMARK_ASSIGN(const bool waits, IngestWriter::waits_for_key(store_.db(), stream));
+  if (waits) {
+    position.position.clear();
+    position.anchor.clear();
+  }
   return position;
 }
 
@@ -199,7 +217,7 @@ Result<bool> IngestPort::read_next(const Load& load) {
       queue_.pop_front();
       continue;
     }
-    CLAWMARK_ASSIGN(StreamPosition position, position_of(queue_.front().stream));
+    CLAWMARK_ASSIGN(StreamPosition position, start_of(queue_.front().stream));
     const bool continues = !position.position.empty();
     if (continues && !reads_.empty()) return true;
     Queued next = std::move(queue_.front());
@@ -227,7 +245,7 @@ Result<bool> IngestPort::read_stream(const Load& load, Queued next, StreamPositi
       moved || batch->epoch || branch_changed(next.stream, *batch) || !batch->entries.empty() ||
       (next.stream.info.deleted && deleted_noted_.insert(next.stream.position_key).second);
   if (batch->at_end && !news) {
-    tips_[next.stream.position_key] = next.stream.info.tip;
+    tips_[next.stream.position_key] = tip_of(next.stream.info);
     return false;
   }
   if (!batch->at_end && !moved) {
@@ -316,7 +334,7 @@ void IngestPort::committed(ReadBatch read, const BatchCounts& counts, TimeMs now
                            read.from.stream.info.key);
   }
   if (read.batch.at_end) {
-    tips_[read.from.stream.position_key] = read.from.stream.info.tip;
+    tips_[read.from.stream.position_key] = tip_of(read.from.stream.info);
   } else {
     read.from.first_read = false;
     queue_.push_front(std::move(read.from));

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kTreesKept = 64;
 constexpr std::size_t kTreeEntriesKept = 200'000;  // about 100 bytes each
 constexpr std::string_view kOwnCall = "own_call";
+constexpr std::string_view kKeylessNote = "conversation not known yet";
 
 Scope scope_for(const Met& met, const Entry& entry) {
   Scope scope;
@@ -144,6 +145,7 @@ Status IngestWriter::write_message(Transaction& txn, const StreamRef& stream, co
                                    StreamTree& tree, BatchCounts& counts) {
   const Met met = meet(stream, entry);
   counts.newest = std::max(counts.newest, met.said);
+  if (met.session_key.empty()) ++counts.keyless;
   CLAWMARK_ASSIGN(const auto found, identity_->recognise(met));
   CLAWMARK_ASSIGN(const auto parent, resolve(*identity_, stream, tree, entry.parent_id));
   CLAWMARK_ASSIGN(const std::string noise, noise_of(*identity_, met, tree, parent));
@@ -236,18 +238,22 @@ Status IngestWriter::sight(Transaction& txn, const Met& met, Seq message, BatchC
                                         message.value, met.carrier, met.stream));
     if (place && *place != entry.place) ++counts.duplicates;
   }
-  if (!alias && !elsewhere) return Ok{};
+  // Which conversation it belongs to was not known when it was first seen.
+  const bool keyed = first->session_key.empty() && !met.session_key.empty();
+  if (!alias && !elsewhere && !keyed) return Ok{};
   NewEvent event;
   event.type = event_type::kMessageSighted;
   event.scope = scope_for(met, entry);
   event.occurred = first->occurred;
   event.dedupe_key = "sight:" + met.agent + ":" + entry.entry_id + ":" + met.session_id;
+  if (keyed) event.dedupe_key += ":keyed-" + std::to_string(message.value);
   event.payload = {{"message", message.value},
                    {"entry_id", entry.entry_id},
                    {"session_id", met.session_id},
                    {"session_key", met.session_key},
                    {"carrier", met.carrier}};
   if (alias) event.payload["alias"] = true;
+  if (keyed) event.payload["keyed"] = true;
   CLAWMARK_ASSIGN(const Appended appended, log_.append(txn, event));
   counts.sightings += static_cast<std::int64_t>(appended.fresh);
   identity_->sighted();
@@ -361,7 +367,9 @@ Status IngestWriter::write_position(Transaction& txn, const StreamRef& stream,
                                     const StreamBatch& batch, const BatchCounts& counts,
                                     TimeMs now) {
   std::string note;
-  if (!batch.skipped.empty()) {
+  if (counts.keyless > 0) {
+    note = kKeylessNote;
+  } else if (!batch.skipped.empty()) {
     note = "skipped line " + std::to_string(batch.skipped.back().line) + ": " +
            batch.skipped.back().reason;
   }
@@ -371,9 +379,18 @@ Status IngestWriter::write_position(Transaction& txn, const StreamRef& stream,
       " SET epoch = excluded.epoch, position = excluded.position, anchor = excluded.anchor,"
       " newest_ms = max(newest_ms, excluded.newest_ms), seen_ms = excluded.seen_ms,"
       " skipped = skipped + excluded.skipped,"
-      " note = CASE excluded.note WHEN '' THEN note ELSE excluded.note END",
+      " note = CASE WHEN excluded.note <> '' THEN excluded.note WHEN note = ?10 AND ?11 THEN ''"
+      " ELSE note END",
       stream.carrier, stream.position_key, batch.next.epoch, batch.next.position, batch.next.anchor,
-      counts.newest, now, counts.skipped, note);
+      counts.newest, now, counts.skipped, note, kKeylessNote,
+      std::int64_t{!stream.info.session_key.empty()});
+}
+
+Result<bool> IngestWriter::waits_for_key(Database& db, const StreamRef& stream) {
+  CLAWMARK_ASSIGN(const auto row, db.query_int("SELECT 1 FROM source_positions WHERE carrier = ?"
+                                               " AND stream = ? AND note = ?",
+                                               stream.carrier, stream.position_key, kKeylessNote));
+  return row.has_value();
 }
 
 Result<bool> IngestWriter::needs_rewalk(Database& db, const StreamRef& stream,

@@ -62,7 +62,7 @@ int reconcile(Session& session, bool wait, bool drain) {
 
 // What is waiting for models, and what it will cost about. Asks no model.
 int estimate(Session& session) {
-  const auto answer = session.ask("estimate", {}, Access::kWrite, 600'000);
+  const auto answer = session.ask("estimate", {}, Access::kCreate, 600'000);
   return session.finish(answer, [](const json::object& guess) {
     std::printf("%s messages to embed, about %s tokens\n",
                 format_count(get_int(guess, "messages_to_embed")).c_str(),

@@ -187,7 +187,7 @@ TEST(Doctor, fix_closes_files_and_folds_again_what_was_tampered_with) {
   ASSERT_EQ(::chmod(world.db().c_str(), 0644), 0);
   support::HostDb(world.db())
       .run(
-          "UPDATE facts__g1 SET value = 'tampered with' WHERE rowid = (SELECT min(rowid) FROM "
+          "UPDATE facts__g1 SET value = 'tampered with' WHERE key = (SELECT min(key) FROM "
           "facts__g1)");
   EXPECT_EQ(world.clawmark({"verify"}).code, 1);
   const Outcome fixed = world.clawmark({"doctor", "--fix"});

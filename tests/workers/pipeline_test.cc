@@ -50,6 +50,31 @@ NewEvent stated(const std::string& key, const std::string& value, const std::str
   return event;
 }
 
+TEST(Pipeline, a_conversation_that_becomes_known_later_opens_what_was_said_in_it) {
+  World w;
+  auto files = w.add("transcripts");
+  Entry said = message("a1", "user", "remember pref.editor = helix", kMs);
+  Entry answer = message("a2", "assistant", "Noted.", kMs + 1);
+  answer.parent_id = "a1";
+  files->streams = {stream("s1", {said, answer}, "")};
+  EXPECT_TRUE(w.drain().done);
+  EXPECT_EQ(w.number("SELECT count(*) FROM messages WHERE recallable = 1"), 0);
+  EXPECT_EQ(w.number("SELECT count(*) FROM facts"), 0);
+  Entry more = message("a3", "user", "remember pref.tea = green", kMs + 2);
+  more.parent_id = "a2";
+  for (int again = 0; again < 2; ++again) {
+    files->streams = {stream("s1", {said, answer, more}, "agent:main:telegram:direct:101")};
+    EXPECT_TRUE(w.drain().done);
+    EXPECT_EQ(w.count("message.observed"), 3);
+    EXPECT_EQ(w.count("message.sighted"), 2);
+    EXPECT_EQ(w.number("SELECT count(*) FROM messages WHERE recallable = 1"), 3);
+    EXPECT_EQ(w.number("SELECT count(*) FROM vectors"), 3);
+    EXPECT_EQ(w.text("SELECT group_concat(holder || '|' || key) FROM (SELECT * FROM facts ORDER BY"
+                     " key)"),
+              "person:telegram:101|pref.editor,person:telegram:101|pref.tea");
+  }
+}
+
 TEST(Pipeline, a_built_in_extractor_does_not_wait_and_facts_carry_their_holder) {
   World w;
   auto db = w.add("agent-db");
@@ -450,7 +475,7 @@ TEST(Driver, drains_serves_commands_between_slices_and_stops) {
   ASSERT_TRUE(report.ok());
   EXPECT_TRUE(report->done) << testing::PrintToString(report->workers.size());
   EXPECT_EQ(acknowledged, 20);
-  EXPECT_EQ(w.pipeline->status().size(), 7u);
+  EXPECT_EQ(w.pipeline->status().size(), 8u);
   w.pipeline->stop();
   EXPECT_FALSE(w.pipeline->running());
   EXPECT_EQ(w.count("message.observed"), 2000);
