@@ -184,12 +184,12 @@ TEST_F(MainJob, doctor_names_each_check) {
 TEST(Doctor, fix_closes_files_and_folds_again_what_was_tampered_with) {
   const World world;
   ASSERT_EQ(world.once().code, 0);
-  ASSERT_EQ(::chmod(world.db().c_str(), 0644), 0);
   support::HostDb(world.db())
       .run(
           "UPDATE facts__g1 SET value = 'tampered with' WHERE key = (SELECT min(key) FROM "
           "facts__g1)");
   EXPECT_EQ(world.clawmark({"verify"}).code, 1);
+  ASSERT_EQ(::chmod(world.db().c_str(), 0644), 0);
   const Outcome fixed = world.clawmark({"doctor", "--fix"});
   EXPECT_THAT(fixed.err, AllOf(HasSubstr("chmod 600"), HasSubstr("folded again")));
   EXPECT_EQ(mode_of(world.db()), 0600u);
