@@ -160,4 +160,11 @@ Result<bool> has_strangers(Database& db, std::string_view agent, std::string_vie
   return found.has_value();
 }
 
+Result<bool> is_known_person(Database& db, std::string_view agent, std::string_view person) {
+  CLAWMARK_ASSIGN(
+      const auto found,
+      db.query_int("SELECT 1 FROM people WHERE agent = ?1 AND person = ?2", agent, person));
+  return found.has_value();
+}
+
 }  // namespace clawmark

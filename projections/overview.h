@@ -71,4 +71,7 @@ Result<std::vector<std::string>> list_audiences(Database& db, std::string_view a
 // Whether somebody who is no owner has spoken under this session key.
 Result<bool> has_strangers(Database& db, std::string_view agent, std::string_view session_key);
 
+// Whether this person has ever said something to this agent.
+Result<bool> is_known_person(Database& db, std::string_view agent, std::string_view person);
+
 }  // namespace clawmark

@@ -76,6 +76,16 @@ bool others_use(const Caller& caller, const std::string& agent, Database& db) {
   return has_strangers(db, agent, caller.session_key).value_or(true);
 }
 
+// A direct chat whose key names one person that is known, while another one is said to speak. (The
+// host may also key a chat by a name of its own: nobody has spoken under that.)
+bool is_anothers_chat(const SessionKey& key, const std::string& speaker, const std::string& agent,
+                      Database& db) {
+  if (speaker.empty() || key.channel.empty() || key.peer.empty()) return false;
+  const std::string peer = person_id(key.channel, key.peer.substr(0, key.peer.find(":thread:")));
+  if (peer.empty() || peer == speaker) return false;
+  return is_known_person(db, agent, peer).value_or(true);
+}
+
 }  // namespace
 
 Caller parse_caller(const json::object& object) {
@@ -106,6 +116,8 @@ std::string_view to_string(Refusal refusal) {
       return "no_sender";
     case Refusal::kSharedSurface:
       return "shared_surface";
+    case Refusal::kOtherPerson:
+      return "other_person";
     case Refusal::kLane:
       return "lane";
     case Refusal::kIncognito:
@@ -163,6 +175,9 @@ Sight sight_of(const Caller& caller, std::span<const std::string> open_lanes, Da
   if (key.lane == Lane::kGroup) {
     open_group(sight, caller.session_key, person);
     return sight;
+  }
+  if (is_anothers_chat(key, person, agent, db)) {
+    return refused(std::move(sight), Refusal::kOtherPerson);
   }
   if (!person.empty()) {
     open_person(sight, person, caller.sender_is_owner || is_owner(db, agent, person));

@@ -34,10 +34,11 @@ enum class Refusal {
   kUnknownKey,     // a session key of no known shape
   kNoSender,       // a direct chat of a channel without a usable sender id
   kSharedSurface,  // no sender, on an owner's surface that others use, too
+  kOtherPerson,    // a direct chat with one person, in which another one is said to speak
   kLane,           // cron, sub-agent, heartbeat, hook
   kIncognito,
 };
-constexpr std::size_t kRefusalCount = 9;
+constexpr std::size_t kRefusalCount = 10;
 std::string_view to_string(Refusal refusal);
 
 // What a caller may see and where its words are kept.

@@ -61,6 +61,19 @@ TEST_F(CallerTest, a_search_that_names_no_sender_is_closed_where_strangers_speak
   EXPECT_EQ(sight(caller).holders, (List{"agent"}));
 }
 
+TEST_F(CallerTest, one_person_in_the_direct_chat_of_another_is_closed) {
+  const std::string chat = "agent:main:telegram:direct:202";
+  // A chat that the host keys by a name of its own is still its speaker's.
+  EXPECT_EQ(sight(from(chat, "101")).home, "person:telegram:101");
+  world.say({.text = "hi there", .session_key = chat, .sender = "telegram:202"});
+  const Sight s = sight(from(chat, "101"));
+  EXPECT_EQ(s.refusal, Refusal::kOtherPerson);
+  EXPECT_EQ(s.holders, (List{"agent"}));
+  EXPECT_TRUE(s.audiences.empty() && s.writable.empty());
+  EXPECT_EQ(sight(from(chat, "202")).home, "person:telegram:202");
+  EXPECT_EQ(sight(from(chat + ":thread:9", "202")).home, "person:telegram:202");
+}
+
 TEST_F(CallerTest, a_group_opens_the_group_and_no_person_not_even_for_an_owner) {
   Caller caller = from("agent:main:telegram:group:-100", "101");
   caller.sender_is_owner = true;
