@@ -1,5 +1,6 @@
 #include "tests/support/transcript_writer.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/hash.h"
@@ -27,6 +28,14 @@ std::string TranscriptWriter::path(const std::string& session_id) const {
 }
 
 std::string TranscriptWriter::write(const Conversation& conversation) {
+  // The sessions before it under its key stay known as its family.
+  for (const auto& [id, talk] : live_) {
+    auto& family = families_[conversation.session_key];
+    const bool before =
+        talk.session_key == conversation.session_key && id != conversation.session_id;
+    if (before && std::find(family.begin(), family.end(), id) == family.end()) family.push_back(id);
+  }
+  std::erase_if(families_, [](const auto& entry) { return entry.second.empty(); });
   live_[conversation.session_id] = conversation;
   write_index();  // first, as the host does: a session is known before its first line is written
   write_text(path(conversation.session_id), transcript_text(conversation, era_));
