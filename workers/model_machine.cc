@@ -272,10 +272,7 @@ void ModelMachine::split(Span span) {
 
 Action ModelMachine::content_failure(const Error& error, TimeMs now) {
   last_error_ = error;
-  if (++failures_in_a_row_ > kBlameFailuresMax) {
-    blames_content_ = true;
-    return ask(Asking::kCanary, now);
-  }
+  if (++failures_in_a_row_ > kBlameFailuresMax) return blame(now);
   if (current_.items.size() > 1) {
     if (error.reason != "rejected") {
       window_max_ = std::max<std::size_t>(1, current_.items.size() / 2);
@@ -327,10 +324,7 @@ Action ModelMachine::sticking(const Error& error, TimeMs now) {
 Action ModelMachine::failed_alone(const Error& error, TimeMs now) {
   last_error_ = error;
   const int tries = ++tries_[current_.items.front()];
-  if (tries >= kIsolatedTries) {
-    blames_content_ = true;
-    return ask(Asking::kCanary, now);  // a server that answers nothing well: no item is to blame
-  }
+  if (tries >= kIsolatedTries) return blame(now);
   condition_.attempts = tries;
   current_.not_before = {now.value + kBackoffFirstMs * (1LL << tries)};
   queue_.push_back(std::move(current_));
@@ -352,6 +346,19 @@ Action ModelMachine::after_canary(const Result<SpanAnswer>& answer, bool http_ok
   current_.failures = 0;  // it was the server
   queue_.push_front(std::move(current_));
   return next(now);
+}
+
+// Looks whether the server answers anything well at this moment: else no item is to blame. Where it
+// may not be asked now, the failure is out of date by the time it may: the item is tried again
+// then.
+Action ModelMachine::blame(TimeMs now) {
+  if (const auto until = silent_until(now)) {
+    tries_.erase(current_.items.front());
+    queue_.push_front(std::move(current_));
+    return wait(*until, now);
+  }
+  blames_content_ = true;
+  return ask(Asking::kCanary, now);
 }
 
 // Was it the item that gets no usable answer, or does nothing get one (a login page, a wrong
