@@ -11,6 +11,7 @@
 #include "tests/reliability/invariants.h"
 #include "tests/reliability/report.h"
 #include "tests/workers/support.h"
+#include "workers/backoff.h"
 
 namespace clawmark::reliability {
 namespace {
@@ -82,6 +83,45 @@ TEST(Operations, C162_a_rebuild_killed_five_times_leaves_one_temporary_set_and_t
   Projection* const list[] = {messages.get()};
   EXPECT_EQ(joined(check_anytime(world.store->db(), list, cursors, {})), "");
   report({"rebuild killed", 6, 5, 0, "one temporary set at most"});
+}
+
+// Long messages and huge tool results, without a second copy of the host's history.
+TEST(Operations, C038_the_store_is_small_beside_what_it_was_made_of) {
+  World world;
+  auto carrier = world.add("agent-db");
+  std::vector<Entry> entries;
+  std::int64_t text_bytes = 0;
+  Random random(3);
+  for (int i = 0; i < 1500; ++i) {
+    const bool result = i % 250 == 249;
+    std::string text;
+    while (text.size() < (result ? 1'000'000u : 2000u)) {
+      text += "word" + std::to_string(random.below(5000)) + " ";
+    }
+    text_bytes += static_cast<std::int64_t>(text.size());
+    char id[40];
+    std::snprintf(id, sizeof id, "00000000-0000-4000-8000-%012d", i);
+    Entry entry = message(id,
+                          result  ? "toolResult"
+                          : i % 2 ? "assistant"
+                                  : "user",
+                          std::move(text), 1'794'000'000'000 + i * 1000);
+    if (result) entry.entry_class = "toolResult";
+    entries.push_back(std::move(entry));
+  }
+  carrier->streams = {stream("s1", std::move(entries))};
+  world.drain();
+  const auto size = [&] {
+    return world.number("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+  };
+  const std::int64_t first = size();
+  EXPECT_LT(first, text_bytes * 5 / 4) << "events, index and vectors of " << text_bytes << " bytes";
+  ASSERT_TRUE(
+      world.store->db().run("DELETE FROM source_positions").ok());  // everything is read again
+  world.reopen();
+  world.drain();
+  EXPECT_LT(size(), first + first / 100);
+  EXPECT_EQ(world.count("message.observed"), 1500);
 }
 
 TEST(Operations, C160_a_folder_on_a_network_file_system_is_refused_before_a_file_is_made) {
