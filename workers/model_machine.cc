@@ -37,16 +37,6 @@ bool is_rate_limit(const Error& error) {
 
 }  // namespace
 
-std::string blocked_text(std::string_view reason, TimeMs since) {
-  return "blocked: " + std::string(reason) + " since " + format_iso(since);
-}
-
-std::string url_origin(std::string_view url) {
-  const auto scheme = url.find("://");
-  if (scheme == std::string_view::npos) return std::string(url);
-  return std::string(url.substr(0, url.find('/', scheme + 3)));
-}
-
 ModelMachine::ModelMachine(std::shared_ptr<ModelWork> work, MachineOptions options)
     : work_(std::move(work)), options_(std::move(options)), backoff_(options_.seed) {
   if (options_.poll_ms <= 0) options_.poll_ms = kPollMs;
@@ -136,25 +126,6 @@ std::vector<WorkItem> ModelMachine::items_of(const Span& span) const {
   items.reserve(span.items.size());
   for (const std::size_t i : span.items) items.push_back(batch_->items[i]);
   return items;
-}
-
-// Before this time no request may be made: our own back-off, or the server's wish to any of us.
-std::optional<TimeMs> ModelMachine::silent_until(TimeMs now) const {
-  if (!backoff_.may_try(now)) return backoff_.retry_at();
-  if (!options_.quiet) return std::nullopt;
-  const auto quiet = options_.quiet->until.find(options_.origin);
-  const bool counts = quiet != options_.quiet->until.end() && now < quiet->second &&
-                      quiet->second.value - now.value <= kRetryAfterMaxMs + kBackoffFirstMs;
-  if (counts) return quiet->second;
-  return std::nullopt;
-}
-
-// The server wants silence of all of us; a shorter wish does not end a longer one.
-void ModelMachine::note_quiet(TimeMs now) {
-  if (!options_.quiet) return;
-  TimeMs& until = options_.quiet->until[options_.origin];
-  const bool counts = until.value - now.value <= kRetryAfterMaxMs + kBackoffFirstMs;
-  until = counts ? std::max(until, backoff_.retry_at()) : backoff_.retry_at();
 }
 
 Action ModelMachine::next(TimeMs now) {
@@ -272,10 +243,7 @@ void ModelMachine::split(Span span) {
 
 Action ModelMachine::content_failure(const Error& error, TimeMs now) {
   last_error_ = error;
-  if (++failures_in_a_row_ > kBlameFailuresMax) {
-    blames_content_ = true;
-    return ask(Asking::kCanary, now);
-  }
+  if (++failures_in_a_row_ > kBlameFailuresMax) return blame(now);
   if (current_.items.size() > 1) {
     if (error.reason != "rejected") {
       window_max_ = std::max<std::size_t>(1, current_.items.size() / 2);
@@ -327,10 +295,7 @@ Action ModelMachine::sticking(const Error& error, TimeMs now) {
 Action ModelMachine::failed_alone(const Error& error, TimeMs now) {
   last_error_ = error;
   const int tries = ++tries_[current_.items.front()];
-  if (tries >= kIsolatedTries) {
-    blames_content_ = true;
-    return ask(Asking::kCanary, now);  // a server that answers nothing well: no item is to blame
-  }
+  if (tries >= kIsolatedTries) return blame(now);
   condition_.attempts = tries;
   current_.not_before = {now.value + kBackoffFirstMs * (1LL << tries)};
   queue_.push_back(std::move(current_));
@@ -352,6 +317,19 @@ Action ModelMachine::after_canary(const Result<SpanAnswer>& answer, bool http_ok
   current_.failures = 0;  // it was the server
   queue_.push_front(std::move(current_));
   return next(now);
+}
+
+// Looks whether the server answers anything well at this moment: else no item is to blame. Where it
+// may not be asked now, the failure is out of date by the time it may: the item is tried again
+// then.
+Action ModelMachine::blame(TimeMs now) {
+  if (const auto until = silent_until(now)) {
+    tries_.erase(current_.items.front());
+    queue_.push_front(std::move(current_));
+    return wait(*until, now);
+  }
+  blames_content_ = true;
+  return ask(Asking::kCanary, now);
 }
 
 // Was it the item that gets no usable answer, or does nothing get one (a login page, a wrong
@@ -423,27 +401,6 @@ Action ModelMachine::on_woke(TimeMs now) {
   return load(now);
 }
 
-Action ModelMachine::wait(TimeMs until, TimeMs now) {
-  wake_at_ = until;
-  condition_.retry_at = until;
-  if (condition_.state == "running") {
-    condition_.state = "waiting";
-    condition_.since = now;
-  }
-  if (condition_.state == "waiting") {
-    condition_.failure = "waiting until " + format_iso(until) +
-                         (last_error_.reason.empty() ? "" : ": " + last_error_.reason);
-  }
-  return Sleep{until, false};
-}
-
-Action ModelMachine::stop(const Error& error, TimeMs now) {
-  condition_.state = "stopped";
-  condition_.failure = "stopped: " + describe(error);
-  condition_.since = now;
-  return Stop{error};
-}
-
 void ModelMachine::note_failure(const Error& error, TimeMs now) {
   last_error_ = error;
   condition_.attempts = backoff_.failures();
@@ -451,15 +408,6 @@ void ModelMachine::note_failure(const Error& error, TimeMs now) {
   if (condition_.state != state || condition_.since.value == 0) condition_.since = now;
   condition_.state = state;
   if (is_auth(error)) condition_.failure = blocked_text(error.reason, condition_.since);
-}
-
-void ModelMachine::be_well(TimeMs now) {
-  if (condition_.state != "running") condition_.since = now;
-  condition_.state = "running";
-  condition_.failure.clear();
-  condition_.attempts = 0;
-  condition_.retry_at = {};
-  last_error_ = {};
 }
 
 }  // namespace clawmark

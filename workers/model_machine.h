@@ -84,6 +84,7 @@ class ModelMachine final : public Machine {
   Action park(const Error& error);
   Action after_probe(const Result<SpanAnswer>& answer, bool http_ok, TimeMs now);
   Action after_canary(const Result<SpanAnswer>& answer, bool http_ok, TimeMs now);
+  Action blame(TimeMs now);
   Action after_blame(const Result<SpanAnswer>& answer, bool http_ok, TimeMs now);
   Action wait(TimeMs until, TimeMs now);
   Action stop(const Error& error, TimeMs now);

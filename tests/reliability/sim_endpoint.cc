@@ -123,7 +123,8 @@ Reply SimEndpoint::good(const HttpRequest& request) {
     return reply;
   }
   HttpResponse response = texts.empty() ? completion(request.body) : embeddings(texts);
-  if (weather == Weather::kCut && !texts.empty()) response.body.resize(response.body.size() / 2);
+  if (weather == Weather::kCut && !texts.empty() && response.status == 200)
+    response.body.resize(response.body.size() / 2);
   reply.response = std::move(response);
   if (weather == Weather::kSlow) reply.latency_ms = 1000 + random_.below(13'000);
   return reply;

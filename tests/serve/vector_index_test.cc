@@ -137,6 +137,20 @@ TEST(VectorIndex, unlike_lengths_are_never_compared) {
   EXPECT_EQ(index->size(), 1U);
 }
 
+TEST(VectorIndex, C057_it_grows_past_any_size_that_it_began_with) {
+  std::mt19937 random(5);
+  for (const std::size_t full : {std::size_t{64} << 20, std::size_t{0}}) {
+    const auto index = make_scan_index({"m", 64}, {.full_scan_bytes = full});
+    for (int i = 1; i <= 1000; ++i) add(*index, i, random_unit(random, 64), "agent");
+    const auto late = random_unit(random, 64);
+    add(*index, 1001, late, "agent");
+    EXPECT_EQ(found(*index, late, {"agent"}, 1), std::vector<std::int64_t>{1001});
+    for (int i = 1002; i <= 1500; ++i) add(*index, i, random_unit(random, 64), "agent");
+    EXPECT_EQ(index->size(), 1500u);
+    EXPECT_EQ(index->messages().size(), 1500u);
+  }
+}
+
 TEST(VectorKernels, both_kinds_agree_to_the_bit) {
   std::mt19937 random(5);
   for (const std::size_t n : {64U, 128U, 512U}) {
@@ -169,6 +183,17 @@ TEST(IndexKeeper, follows_the_store_in_both_directions) {
   world.append(gone);
   must(world.serving->index->refresh());
   EXPECT_EQ(world.serving->index->index()->messages(), (std::vector<Seq>{{1}}));
+}
+
+TEST(IndexKeeper, C057_a_new_start_holds_every_stored_vector) {
+  World world;
+  for (int i = 0; i < 40; ++i) world.say({.text = "note number " + std::to_string(i)});
+  world.embed_all();
+  const auto kept = world.serving->index->index()->size();
+  IndexKeeper fresh(world.serving->readers, world.clock, [&] { return world.embedder.model(); });
+  must(fresh.refresh());
+  ASSERT_NE(fresh.index(), nullptr);
+  EXPECT_EQ(fresh.index()->size(), kept);
 }
 
 TEST(IndexKeeper, another_model_starts_another_index) {
