@@ -86,6 +86,10 @@ std::optional<int> month_of(std::string_view word) {
   return word == "sept" ? std::optional<int>(9) : std::nullopt;
 }
 
+bool is_ordinal_ending(std::string_view word) {
+  return word == "st" || word == "nd" || word == "rd" || word == "th";
+}
+
 bool is_year(std::optional<int> value) {
   return value && *value >= 1900 && *value < 2100;
 }
@@ -222,15 +226,15 @@ std::vector<std::string> named_day_terms(std::string_view query) {
     const auto month = month_of(words[i]);
     if (!month) continue;
     std::size_t next = i + 1;
-    int day = i > 0 ? number_at(i - 1).value_or(0) : 0;
-    if (i > 1 && day == 0 && words[i - 1].size() == 2) {  // 8th May
-      day = number_at(i - 2).value_or(0);
-    }
+    std::size_t before = i;  // 8 May, 8th May, 8th of May
+    if (before > 0 && words[before - 1] == "of") --before;
+    if (before > 1 && is_ordinal_ending(words[before - 1])) --before;
+    int day = before > 0 ? number_at(before - 1).value_or(0) : 0;
     if (day == 0 && !is_year(number_at(next))) {
       day = number_at(next).value_or(0);
       if (day > 0) ++next;
     }
-    if (next < words.size() && words[next].size() == 2 && !number_at(next)) ++next;  // May 8th
+    if (next < words.size() && is_ordinal_ending(words[next])) ++next;  // May 8th
     const bool with_year = is_year(number_at(next));
     const bool ambiguous = words[i] == "may" || words[i] == "march" || words[i] == "mar";
     const bool in = i > 0 && (words[i - 1] == "in" || words[i - 1] == "during" ||

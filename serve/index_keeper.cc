@@ -1,7 +1,10 @@
 #include "serve/index_keeper.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 
 #include "base/logging.h"
 #include "projections/rebuild.h"
@@ -12,6 +15,10 @@ namespace {
 
 constexpr std::size_t kLoadRows = 2000;           // rows read, then added, at a time
 constexpr std::int64_t kCompareEveryMs = 30'000;  // for vectors that were filled in later
+constexpr std::size_t kImproveRows = 256;         // linked into the graph between two looks
+constexpr std::size_t kSaveRows = 2000;           // changed rows worth a snapshot, …
+constexpr std::size_t kSaveShare = 20;            // … and a twentieth of all
+constexpr std::int64_t kSaveEveryMs = 60'000;
 constexpr auto kLookEvery = std::chrono::seconds(1);
 
 Status add_all(VectorIndex& index, const std::vector<StoredVector>& rows) {
@@ -37,9 +44,13 @@ IndexKeeper::~IndexKeeper() {
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
+  if (keeps_snapshot_ && index_ && state_.loaded && index_->unsaved() >= kSaveRows) {
+    (void)index_->save(snapshot_, {loaded_to_.value, removal_seen_.value, generation_, model_row_});
+  }
 }
 
 void IndexKeeper::start() {
+  keeps_snapshot_ = true;
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
 }
 
@@ -69,6 +80,7 @@ void IndexKeeper::run() {
     poked_ = false;
     lock.unlock();
     const Status looked = refresh();
+    if (looked.ok()) improve();
     lock.lock();
     if (!looked.ok() && state_.failure != describe(looked.error())) {
       log_warning("index", describe(looked.error()));
@@ -88,17 +100,17 @@ Status IndexKeeper::refresh() {
   const bool usable = row && row->dims > 0 && (wanted.dims == 0 || wanted.dims == row->dims);
   const bool other = !usable || row->id != model_row_ || generation != generation_;
   if (other) {
-    const std::lock_guard lock(mutex_);
-    index_ =
-        usable ? std::shared_ptr<VectorIndex>(make_scan_index({wanted.name, row->dims})) : nullptr;
-    state_ = {};
-    state_.model = usable ? ModelId{wanted.name, row->dims} : wanted;
-    state_.loaded = !usable;
     model_row_ = usable ? row->id : 0;
     generation_ = generation;
     loaded_to_ = {};
     compared_at_ = clock_.steady_ms();
     CLAWMARK_ASSIGN(removal_seen_, newest_removal(db));
+    const auto fresh = usable ? begin(db, {wanted.name, row->dims}) : nullptr;
+    const std::lock_guard lock(mutex_);
+    index_ = fresh;
+    state_ = {};
+    state_.model = usable ? ModelId{wanted.name, row->dims} : wanted;
+    state_.loaded = !usable;
   }
   if (!usable) return Ok{};
   CLAWMARK_TRY(load_new(db));
@@ -111,6 +123,46 @@ Status IndexKeeper::refresh() {
   const std::lock_guard lock(mutex_);
   state_.loaded = true;
   return Ok{};
+}
+
+std::shared_ptr<VectorIndex> IndexKeeper::begin(Database& db, const ModelId& model) {
+  snapshot_ = db.path().empty() ? std::string() : db.path() + ".vectors";
+  saved_at_ = clock_.steady_ms() - kSaveEveryMs;
+  auto loaded = load_vector_index(snapshot_, model);
+  if (loaded.ok() && loaded->stamp.model_row == model_row_ &&
+      loaded->stamp.generation == generation_) {
+    loaded_to_ = {loaded->stamp.loaded_to};
+    removal_seen_ = {loaded->stamp.removal_seen};
+    compared_at_ = clock_.steady_ms() - kCompareEveryMs;  // at this very look
+    saved_at_ = clock_.steady_ms();
+    return std::move(loaded->index);
+  }
+  if (!loaded.ok() && loaded.error().kind == ErrorKind::kInvalid) {
+    log_warning("index", describe(loaded.error()));
+    if (keeps_snapshot_) ::rename(snapshot_.c_str(), (snapshot_ + ".bad").c_str());
+  }
+  return make_vector_index(model);
+}
+
+// Between two looks, on the thread: the graph grows, and what was done is written down.
+void IndexKeeper::improve() {
+  const std::lock_guard refreshing(refresh_mutex_);
+  const auto index = index_;
+  if (!index) return;
+  while (index->improve(kImproveRows)) {
+    const std::lock_guard lock(mutex_);
+    if (stop_ || poked_) return;
+    if (clock_.steady_ms() - saved_at_ >= kSaveEveryMs) break;
+  }
+  const std::size_t unsaved = index->unsaved();
+  if (!keeps_snapshot_ || unsaved < kSaveRows || unsaved * kSaveShare < index->size() ||
+      clock_.steady_ms() - saved_at_ < kSaveEveryMs) {
+    return;
+  }
+  const Status saved =
+      index->save(snapshot_, {loaded_to_.value, removal_seen_.value, generation_, model_row_});
+  if (!saved.ok()) log_warning("index", describe(saved.error()));
+  saved_at_ = clock_.steady_ms();
 }
 
 Status IndexKeeper::load_new(Database& db) {
@@ -132,6 +184,8 @@ Status IndexKeeper::compare_all(Database& db) {
   std::set_difference(want.begin(), want.end(), have.begin(), have.end(),
                       std::back_inserter(missing));
   index_->remove(gone);
+  // What was forgotten is not kept in a copy either.
+  if (!gone.empty() && !snapshot_.empty()) ::unlink(snapshot_.c_str());
   CLAWMARK_ASSIGN(const auto rows, read_vectors_of(db, model_row_, missing));
   return add_all(*index_, rows);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Keeps the vector index equal to the store's vectors, in the background: nothing is built on the
-// request path.
+// request path. A snapshot beside the store (<store>.vectors) spares the next start the reading; it
+// is a cache: damaged, of another model or older than the store, it is put aside or caught up with.
 
 #include <condition_variable>
 #include <cstdint>
@@ -44,6 +45,9 @@ class IndexKeeper {
   IndexState state() const;
 
  private:
+  // The index of this model as the store has it, from the snapshot where there is one that fits.
+  std::shared_ptr<VectorIndex> begin(Database& db, const ModelId& model);
+  void improve();
   Status load_new(Database& db);
   Status compare_all(Database& db);
   void run();
@@ -57,6 +61,9 @@ class IndexKeeper {
   int generation_ = 0;
   Seq loaded_to_, removal_seen_, head_seen_;
   std::int64_t compared_at_ = 0;  // steady
+  std::string snapshot_;          // beside the store
+  bool keeps_snapshot_ = false;   // only the thread writes it
+  std::int64_t saved_at_ = 0;     // steady
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

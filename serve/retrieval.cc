@@ -36,6 +36,8 @@ constexpr double kRecencyHalfDays = 30;
 constexpr std::size_t kPerSession = 2;    // excerpts of one session while others wait
 constexpr std::size_t kClusterMax = 24;   // neighbouring messages in one excerpt's ids
 constexpr std::size_t kWindowTexts = 60;  // newest messages of the request whose texts are compared
+constexpr double kBeside = 0.8, kBesideLexical = 0.5;
+constexpr std::size_t kRerankChars = 1200;  // of each text that a reranking endpoint sees
 constexpr std::size_t kRememberedMax = 20'000;
 constexpr std::size_t kRawBytesMax = 96u << 10;  // of one text, before cleaning
 constexpr std::size_t kFocusBytes = 8u << 10;    // of one text, for words and excerpt
@@ -49,12 +51,6 @@ struct Candidate {
   double calibrated = 0;
   std::string text;  // presentable, the part that matters
   TokenSet tokens;
-};
-
-// Neighbouring candidates of one session, best first.
-struct Cluster {
-  std::vector<std::size_t> members;
-  double fused = 0;
 };
 
 bool are_neighbours(const MessageRow& a, const MessageRow& b) {
@@ -77,6 +73,12 @@ void TokenMemory::keep(Seq message, TokenSet tokens) {
   if (sets_.size() >= kRememberedMax) sets_.clear();
   sets_[message.value] = std::move(tokens);
 }
+
+// Neighbouring candidates of one session, best first.
+struct Retrieval::Cluster {
+  std::vector<std::size_t> members;
+  double fused = 0;
+};
 
 // One recall under way.
 struct Retrieval::Pool {
@@ -101,8 +103,8 @@ struct Retrieval::Pool {
 };
 
 Retrieval::Retrieval(const Clock& clock, BodyReader& bodies, QueryEmbedder* embedder,
-                     IndexKeeper* index)
-    : clock_(clock), bodies_(bodies), embedder_(embedder), index_(index) {}
+                     IndexKeeper* index, const QueryReranker* reranker)
+    : clock_(clock), bodies_(bodies), embedder_(embedder), index_(index), reranker_(reranker) {}
 
 std::int64_t Retrieval::left_ms(const RecallQuery& query) const {
   return std::max<std::int64_t>(0, query.deadline_steady_ms - clock_.steady_ms());
@@ -112,11 +114,13 @@ RecallAnswer Retrieval::recall(Database& db, const Sight& sight, const RecallQue
   RecallAnswer answer;
   answer.query = std::string(prefix_code_points(clean_text(query.text), kPromptMax));
   if (query.limit == 0 || sight.audiences.empty()) return answer;
+  if (query.window && is_small_talk(answer.query)) return answer;
   Pool pool{query, answer, QueryTerms(answer.query), {}, true, 0, {}, {}, {}, {}, {}, {}};
   if (pool.terms.empty()) return answer;
   if (!find_candidates(db, sight, pool)) return answer;
   rank(pool);
   read_texts(pool);
+  rerank(pool);
   choose(pool);
   return answer;
 }
@@ -393,6 +397,44 @@ std::string excerpt_of(const std::vector<const Candidate*>& shown, const QueryTe
 
 }  // namespace
 
+// What stands beside a sure hit and was found for it (an answer without the question's words) is
+// nearly as sure.
+void Retrieval::calibrate_all(const Cluster& cluster, Pool& pool) {
+  double best = 0;
+  for (const std::size_t i : cluster.members) {
+    Candidate& c = pool.candidates[i];
+    if (c.text.empty()) continue;
+    c.calibrated = calibrate(c, pool.terms, pool.unrelated, pool.builtin_model);
+    best = std::max(best, c.calibrated);
+  }
+  for (const std::size_t i : cluster.members) {
+    Candidate& c = pool.candidates[i];
+    if (c.lexical >= kBesideLexical) c.calibrated = std::max(c.calibrated, kBeside * best);
+  }
+}
+
+// The order of what is shown, by a better judge where there is one. Never what may be shown.
+void Retrieval::rerank(Pool& pool) {
+  if (reranker_ == nullptr || pool.clusters.size() < 2) return;
+  std::vector<std::string> texts;
+  for (const Cluster& cluster : pool.clusters) {
+    const std::string& text = pool.candidates[cluster.members.front()].text;
+    texts.push_back(excerpt_around(text, pool.terms, kRerankChars));
+  }
+  const RerankScores judged =
+      reranker_->rerank(pool.answer.query, texts, left_ms(pool.query) * 2 / 3);
+  if (!judged.degraded.empty()) pool.degrade(judged.degraded);
+  if (judged.scores.size() != pool.clusters.size()) return;
+  std::vector<std::size_t> order(pool.clusters.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return judged.scores[a] > judged.scores[b];
+  });
+  std::vector<Cluster> sorted;
+  for (const std::size_t i : order) sorted.push_back(std::move(pool.clusters[i]));
+  pool.clusters = std::move(sorted);
+}
+
 void Retrieval::choose(Pool& pool) {
   std::vector<TokenSet> shown_tokens;
   const auto is_held = [&](const TokenSet& tokens) {
@@ -408,10 +450,10 @@ void Retrieval::choose(Pool& pool) {
   for (const Cluster& cluster : pool.clusters) {
     if (pool.answer.items.size() >= pool.query.limit) break;
     std::vector<const Candidate*> fit;
+    calibrate_all(cluster, pool);
     for (const std::size_t i : cluster.members) {
       Candidate& c = pool.candidates[i];
       if (c.text.empty()) continue;
-      c.calibrated = calibrate(c, pool.terms, pool.unrelated, pool.builtin_model);
       if (c.calibrated < pool.query.threshold || is_held(c.tokens) || is_shown(c.tokens)) continue;
       if (pool.query.withhold_orders && !screen_for_injection(c.text).empty()) {
         ++pool.answer.withheld;

@@ -19,6 +19,7 @@
 #include "serve/caller.h"
 #include "serve/index_keeper.h"
 #include "serve/query_embedder.h"
+#include "serve/query_reranker.h"
 #include "serve/terms.h"
 
 namespace clawmark {
@@ -64,13 +65,16 @@ class TokenMemory {
 
 class Retrieval {
  public:
-  // All must outlive it; `embedder` and `index` may be null (then recall is lexical).
-  Retrieval(const Clock& clock, BodyReader& bodies, QueryEmbedder* embedder, IndexKeeper* index);
+  // All must outlive it; `embedder` and `index` may be null (then recall is lexical), and
+  // `reranker`.
+  Retrieval(const Clock& clock, BodyReader& bodies, QueryEmbedder* embedder, IndexKeeper* index,
+            const QueryReranker* reranker = nullptr);
 
   RecallAnswer recall(Database& db, const Sight& sight, const RecallQuery& query);
 
  private:
   struct Pool;
+  struct Cluster;
   bool find_candidates(Database& db, const Sight& sight, Pool& pool);
   void lexical_leg(Database& db, const Sight& sight, Pool& pool);
   void vector_leg(const Sight& sight, Pool& pool);
@@ -78,6 +82,8 @@ class Retrieval {
   Status read_rows(Database& db, const Sight& sight, Pool& pool);
   void rank(Pool& pool);
   void read_texts(Pool& pool);
+  static void calibrate_all(const Cluster& cluster, Pool& pool);
+  void rerank(Pool& pool);
   void choose(Pool& pool);
   std::int64_t left_ms(const RecallQuery& query) const;
 
@@ -85,6 +91,7 @@ class Retrieval {
   BodyReader& bodies_;
   QueryEmbedder* embedder_;
   IndexKeeper* index_;
+  const QueryReranker* reranker_;
   TokenMemory memory_;
 };
 

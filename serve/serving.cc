@@ -16,7 +16,10 @@ Serving::Serving(ServingParts parts)
       index(embedder == nullptr ? nullptr
                                 : std::make_unique<IndexKeeper>(
                                       readers, clock, [this] { return embedder->model(); })),
-      retrieval(clock, bodies, embedder.get(), index.get()),
+      reranker(parts.transport == nullptr || parts.config->rerank_url.empty()
+                   ? nullptr
+                   : std::make_unique<QueryReranker>(parts.config->rerank_url, *parts.transport)),
+      retrieval(clock, bodies, embedder.get(), index.get(), reranker.get()),
       config_(std::move(parts.config)) {}
 
 std::shared_ptr<const Config> Serving::config() const {

@@ -22,6 +22,7 @@
 #include "serve/index_keeper.h"
 #include "serve/metrics.h"
 #include "serve/query_embedder.h"
+#include "serve/query_reranker.h"
 #include "serve/readers.h"
 #include "serve/retrieval.h"
 #include "serve/writer_port.h"
@@ -72,6 +73,7 @@ class Serving {
   BodyReader bodies;
   std::unique_ptr<QueryEmbedder> embedder;  // null: none
   std::unique_ptr<IndexKeeper> index;       // null: none
+  std::unique_ptr<QueryReranker> reranker;  // null: none
   Retrieval retrieval;
 
   // Counts a closed wall, in status and metrics.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/hash.h"
 #include "base/utf8.h"
@@ -10,8 +11,9 @@
 namespace clawmark {
 namespace {
 
-constexpr std::size_t kHeaviest = 6;          // a long prompt need not be covered in full
-constexpr std::size_t kTokensMax = 4000;      // of one text
+constexpr std::size_t kHeaviest = 6;      // a long prompt need not be covered in full
+constexpr std::size_t kTokensMax = 4000;  // of one text
+constexpr std::size_t kSmallTalkTokensMax = 12;
 constexpr std::size_t kTermsMax = 64;         // of one query
 constexpr std::size_t kOccurrencesMax = 200;  // of one term in one long text
 
@@ -141,6 +143,31 @@ bool QueryTerms::names(std::string_view tokens) const {
     at = end + 1;
   }
   return false;
+}
+
+bool is_small_talk(std::string_view text) {
+  static const std::set<std::string> words = [] {
+    std::set<std::string> out;
+    for (auto& token : search_tokens(
+             "hi hello hey hiya yo greetings welcome good morning afternoon evening night day bye "
+             "goodbye cheers thanks thank thx ty ok okay okey k yes yeah yep yup no nope nah sure "
+             "fine great cool nice awesome perfect excellent wonderful amazing lovely super wow "
+             "lol "
+             "haha hahaha hehe hmm hm oh ah uh um well right exactly indeed alright agreed got get "
+             "it sorry please sounds sound looks look good much lot very really so go ahead "
+             "continue done nevermind never mind later soon see again today tomorrow hope "
+             "appreciate appreciated understood noted makes sense "
+             "what's up hallo guten tag morgen danke bitte ja nein merci bonjour salut oui non "
+             "gracias hola si grazie ciao obrigado")) {
+      out.insert(std::move(token));
+    }
+    return out;
+  }();
+  const auto tokens = search_tokens(text);
+  return tokens.size() <= kSmallTalkTokensMax &&
+         std::all_of(tokens.begin(), tokens.end(), [&](const std::string& token) {
+           return is_stop_word(token) || words.contains(token);
+         });
 }
 
 std::string_view focus(std::string_view text, const QueryTerms& query, std::size_t bytes_max) {

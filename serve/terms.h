@@ -44,6 +44,9 @@ class QueryTerms {
   TokenSet set_;
 };
 
+// Whether a text is greeting, thanks, assent and the like only: nothing to be reminded of.
+bool is_small_talk(std::string_view text);
+
 // The part of `text`, at most `bytes_max` bytes and cut between code points, in which the query's
 // words (as letters, ASCII case) stand thickest; cheap on megabytes. The whole text when it is
 // short enough.

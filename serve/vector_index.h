@@ -1,8 +1,8 @@
 #pragma once
 // Nearest neighbours among the vectors of one model, with deletes and an exact filter by audience.
-// In memory, int8 with 1-bit codes in front once the scan would be slow. A search sees only rows of
-// its audiences: the filter comes before the choice of the best, so a small audience never loses
-// hits to a large one.
+// In memory: int8 vectors; 1-bit codes in front of them once the scan would be slow; a graph once
+// that would be slow too. A search sees only rows of its audiences: the filter comes before the
+// choice of the best, so a small audience never loses hits to a large one.
 
 #include <cstdint>
 #include <memory>
@@ -15,6 +15,7 @@
 
 #include "log/event.h"
 #include "models/model.h"
+#include "serve/vector_snapshot.h"
 
 namespace clawmark {
 
@@ -58,6 +59,17 @@ class VectorIndex {
     std::size_t rows = 0;
   };
   virtual Background background(const VectorQuery& query) const = 0;
+  // Links up to `rows` further rows into the graph, one lock for each; true: more are waiting. For
+  // the one thread that also adds and removes.
+  virtual bool improve(std::size_t rows) = 0;
+  // A copy on disk, and how large it is worth making one: rows changed since the last.
+  virtual Status save(const std::string& path, const IndexStamp& stamp) = 0;
+  virtual std::size_t unsaved() const = 0;
+  struct Sizes {
+    std::size_t rows = 0, linked = 0;  // vectors, and those in the graph
+    std::size_t vector_bytes = 0, graph_bytes = 0, other_bytes = 0;
+  };
+  virtual Sizes sizes() const = 0;
   virtual std::size_t size() const = 0;           // vectors
   virtual std::vector<Seq> messages() const = 0;  // ascending, each once
 };
@@ -67,9 +79,21 @@ struct ScanOptions {
   // first.
   std::size_t full_scan_bytes = 4u << 20;
   std::size_t rescored = 600;  // candidates of the 1-bit pass
+  // Rows from which a graph is made, and how widely it is searched (docs/decisions/0011).
+  std::size_t graph_rows = 100'000;
+  std::size_t graph_breadth = 160;
   bool plain_kernels = false;
 };
 
-std::unique_ptr<VectorIndex> make_scan_index(const ModelId& model, const ScanOptions& options = {});
+std::unique_ptr<VectorIndex> make_vector_index(const ModelId& model,
+                                               const ScanOptions& options = {});
+
+struct LoadedIndex {
+  std::unique_ptr<VectorIndex> index;
+  IndexStamp stamp;
+};
+// What save() wrote. Errors of MappedSnapshot::open; invalid "snapshot_model" for another model's.
+Result<LoadedIndex> load_vector_index(const std::string& path, const ModelId& model,
+                                      const ScanOptions& options = {});
 
 }  // namespace clawmark

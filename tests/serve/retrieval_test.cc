@@ -236,6 +236,38 @@ TEST_F(Recall, C139_an_embedder_that_cannot_be_reached_is_said_and_words_still_a
   EXPECT_EQ(details.at("recalled").as_array().size(), 1U);
 }
 
+TEST_F(Recall, small_talk_recalls_nothing_though_the_same_was_said_before) {
+  for (const char* text : {"good morning!", "thanks a lot, that looks great", "ok, sounds good",
+                           "haha yes", "see you tomorrow", "how are you doing today?"}) {
+    world.say({.text = text, .session_id = text});
+  }
+  world.say({.text = "the heron nests by the old mill", .session_id = "h"});
+  world.embed_all();
+  for (const char* prompt : {"good morning", "Thanks a lot!", "ok", "yes please", "haha",
+                             "sounds good", "see you", "how are you?", "great, thank you so much",
+                             "hmm", "no", "got it, thanks", "danke", "👍", "lol ok"}) {
+    const auto answer =
+        world.inject(World::caller("agent:main:telegram:direct:101", "101"), prompt);
+    EXPECT_TRUE(answer.at("items").as_array().empty()) << prompt;
+  }
+  EXPECT_FALSE(world
+                   .inject(World::caller("agent:main:telegram:direct:101", "101"),
+                           "good morning, where does the heron nest?")
+                   .at("items")
+                   .as_array()
+                   .empty());
+}
+
+TEST_F(Recall, an_answer_is_shown_beside_its_question) {
+  world.say({.text = "Which instrument did you learn at school?", .session_id = "q"});
+  world.say({.text = "The clarinet, for six years.", .session_id = "q", .role = "assistant"});
+  world.say({.text = "Something else entirely", .session_id = "r"});
+  world.embed_all();
+  const auto answer = world.inject(World::caller("agent:main:telegram:direct:101", "101"),
+                                   "which instrument was it that I learnt at school");
+  EXPECT_NE(text_of(answer, "recall_block").find("clarinet"), std::string::npos);
+}
+
 TEST_F(Recall, limits_of_config_and_caller_hold) {
   for (int i = 0; i < 12; ++i) {
     world.say({.text = "heron sighting number " + std::to_string(i * 17) + " at place " +

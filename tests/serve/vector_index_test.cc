@@ -52,7 +52,7 @@ TEST(VectorIndex, C061_a_small_audience_loses_nothing_to_a_large_one) {
        {std::size_t{64} << 20, std::size_t{0}}) {  // in full, and by sign bits
     std::mt19937 random(7);
     const auto query = random_unit(random, 100);
-    const auto index = make_scan_index({"m", 100}, {.full_scan_bytes = full});
+    const auto index = make_vector_index({"m", 100}, {.full_scan_bytes = full});
     for (int i = 0; i < 6000; ++i) {
       auto near = query;
       near[static_cast<std::size_t>(i) % 100] += 0.01F;
@@ -73,7 +73,7 @@ TEST(VectorIndex, C061_a_small_audience_loses_nothing_to_a_large_one) {
 TEST(VectorIndex, C136_removed_messages_take_no_places) {
   std::mt19937 random(7);
   const auto query = random_unit(random, 64);
-  const auto index = make_scan_index({"m", 64});
+  const auto index = make_vector_index({"m", 64});
   for (int i = 0; i < 8; ++i) {
     auto v = query;
     v[0] += 0.1F * static_cast<float>(i);
@@ -90,8 +90,8 @@ TEST(VectorIndex, C136_removed_messages_take_no_places) {
 
 TEST(VectorIndex, sign_bits_with_rescoring_find_what_the_full_scan_finds) {
   std::mt19937 random(11);
-  const auto exact = make_scan_index({"m", 128}, {.full_scan_bytes = 1u << 30});
-  const auto quick = make_scan_index({"m", 128}, {.full_scan_bytes = 0, .rescored = 600});
+  const auto exact = make_vector_index({"m", 128}, {.full_scan_bytes = 1u << 30});
+  const auto quick = make_vector_index({"m", 128}, {.full_scan_bytes = 0, .rescored = 600});
   // Texts come in topics: 400 of them, 20 texts each, and questions near one.
   std::vector<std::vector<float>> topics;
   const auto near = [&](const std::vector<float>& topic) {
@@ -120,7 +120,7 @@ TEST(VectorIndex, sign_bits_with_rescoring_find_what_the_full_scan_finds) {
 TEST(VectorIndex, a_message_with_very_many_chunks_is_one_hit_and_hides_nobody) {
   std::mt19937 random(3);
   const auto query = random_unit(random, 64);
-  const auto index = make_scan_index({"m", 64});
+  const auto index = make_vector_index({"m", 64});
   for (int i = 0; i < 3000; ++i) add(*index, 1, query, "p");
   for (int i = 2; i <= 6; ++i) add(*index, i, random_unit(random, 64), "p");
   EXPECT_EQ(found(*index, query, {"p"}, 5).size(), 5U);
@@ -128,7 +128,7 @@ TEST(VectorIndex, a_message_with_very_many_chunks_is_one_hit_and_hides_nobody) {
 
 TEST(VectorIndex, unlike_lengths_are_never_compared) {
   std::mt19937 random(3);
-  const auto index = make_scan_index({"m", 64});
+  const auto index = make_vector_index({"m", 64});
   add(*index, 1, random_unit(random, 64), "p");
   EXPECT_TRUE(found(*index, random_unit(random, 100), {"p"}, 5).empty());
   const std::vector<std::int8_t> codes(100);
