@@ -33,8 +33,10 @@ constexpr double kAssistant = 3;               // long answers repeat the questi
 constexpr double kStanding = 1.5, kPrefers = 0.7;  // what a person wants for always
 constexpr double kRecency = 0.35;                  // at most; halves every 30 days
 constexpr double kRecencyHalfDays = 30;
-constexpr std::size_t kPerSession = 2;    // excerpts of one session while others wait
-constexpr std::size_t kClusterMax = 24;   // neighbouring messages in one excerpt's ids
+constexpr std::size_t kPerSession = 2;  // excerpts of one session while others wait
+constexpr std::size_t kClusterMax =
+    2;  // messages in one excerpt: what is not shown is not swallowed
+constexpr std::int64_t kTalkMs = 30 * kMinuteMs;  // said further apart is no one exchange
 constexpr std::size_t kWindowTexts = 60;  // newest messages of the request whose texts are compared
 constexpr double kBeside = 0.8, kBesideLexical = 0.5;
 constexpr std::size_t kRerankChars = 1200;  // of each text that a reranking endpoint sees
@@ -55,6 +57,7 @@ struct Candidate {
 
 bool are_neighbours(const MessageRow& a, const MessageRow& b) {
   if (a.session_id != b.session_id || a.agent != b.agent) return false;
+  if (std::abs(a.occurred.value - b.occurred.value) > kTalkMs) return false;
   if (a.parent == b.seq || b.parent == a.seq) return true;
   return std::abs(a.seq.value - b.seq.value) <= 2;
 }
