@@ -23,7 +23,7 @@ class FactsProjection final : public Projection {
   explicit FactsProjection(const FoldOptions& options) : options_(options) {}
 
   std::string_view name() const override { return "facts"; }
-  int fold_version() const override { return 2; }
+  int fold_version() const override { return 3; }
   std::string ddl(int generation) const override {
     return generation_sql(kFactsDdl, kFactsPrefix, generation) +
            generation_sql(StandingLedger::ddl(), kFactsPrefix, generation);

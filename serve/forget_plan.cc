@@ -183,9 +183,16 @@ Status plan_person(const ToolCallContext& context, const std::string& person, Fo
   std::erase_if(plan.facts, [&](const Fact& fact) {
     return fact.holder != "person:" + person && fact.subject != person;
   });
+  // A person takes away what this conversation sees of them; of the rest it learns nothing here.
+  const bool owner = is_owner_sight(sight);
+  if (!owner) {
+    keep_allowed(context, plan.messages);
+    std::erase_if(plan.facts,
+                  [&](const Fact& fact) { return !contains(sight.writable, fact.holder); });
+  }
   if (plan.messages.empty() && plan.facts.empty()) {
     plan.refused = "Nothing is known of " + person + ".";
-  } else {
+  } else if (owner) {
     plan.person = person;
   }
   return Ok{};

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/logging.h"
+#include "base/secrets.h"
 #include "base/utf8.h"
 
 namespace clawmark {
@@ -37,7 +38,7 @@ void add_recall(Serving& serving, Database& db, const Sight& sight, const Inject
   query.threshold = config.recall_threshold;
   query.deadline_steady_ms = deadline;
   RecallAnswer recalled = serving.retrieval.recall(db, sight, query);
-  answer.query = std::move(recalled.query);
+  answer.query = redact_secrets(recalled.query);
   answer.degraded.insert(answer.degraded.end(), recalled.degraded.begin(), recalled.degraded.end());
   if (answer.query.empty()) {
     answer.skipped = "no_prompt";

@@ -4,6 +4,7 @@
 #include <condition_variable>
 
 #include "base/hash.h"
+#include "base/secrets.h"
 #include "base/utf8.h"
 
 namespace clawmark {
@@ -54,7 +55,8 @@ QueryVector QueryEmbedder::embed(const std::string& full_text, std::int64_t wait
   std::unique_lock lock(shared.mutex);
   const std::size_t bytes_max = std::min(kQueryBytesMax, shared.embedder.text_bytes_max());
   const std::string text(prefix_bytes(full_text, bytes_max));
-  const std::vector<std::string> texts = {text};
+  // As the texts that it is compared with were embedded: nothing secret leaves this machine.
+  const std::vector<std::string> texts = {shared.embedder.is_local() ? text : redact_secrets(text)};
   if (shared.embedder.is_local()) {
     auto vectors = shared.embedder.embed_local(texts);
     if (!vectors.ok()) return {{}, "embedding_" + vectors.error().reason};

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/secrets.h"
 #include "base/utf8.h"
 #include "log/cursor.h"
 #include "log/event_log.h"
@@ -81,7 +82,8 @@ std::string closing_notes(const ToolCallContext& context, const RecallAnswer& re
                           const std::vector<std::string>& degraded, bool nothing_found) {
   std::string text;
   if (nothing_found) {
-    text = "Nothing found for \"" + shorten(quote_inline(recalled.query), 120) + "\".\n";
+    text = "Nothing found for \"" + shorten(quote_inline(redact_secrets(recalled.query)), 120) +
+           "\".\n";
   }
   if (!context.sight.open()) {
     text += "Who is asking is not known here, so only what is public to this agent was searched.\n";
@@ -199,7 +201,7 @@ Result<ToolAnswer> tool_search(const ToolCallContext& context, const json::objec
                     {{"facts", std::move(facts_json)},
                      {"recalled", std::move(recalled_list)},
                      {"degraded", std::move(degraded_list)},
-                     {"query", recalled.query}}};
+                     {"query", redact_secrets(recalled.query)}}};
 }
 
 }  // namespace clawmark

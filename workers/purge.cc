@@ -100,6 +100,12 @@ Status find_facts(Database& db, Gone& gone, std::vector<std::string>* texts) {
   return Ok{};
 }
 
+bool tells_of(const Gone& gone, const std::string& text) {
+  const std::string words = fold_case(text);
+  return std::any_of(gone.values.begin(), gone.values.end(),
+                     [&](const auto& value) { return words.find(value) != std::string::npos; });
+}
+
 // One fact of an extraction without what was forgotten; nullopt when nothing of it may stay.
 std::optional<json::object> what_stays(const Event& event, std::int64_t ordinal,
                                        const json::object& fact, const Gone& gone, bool& changed) {
@@ -114,10 +120,7 @@ std::optional<json::object> what_stays(const Event& event, std::int64_t ordinal,
         cites_gone = true;
         continue;
       }
-      const std::string words = fold_case(get_string(quote, "quote"));
-      const bool tells = std::any_of(gone.values.begin(), gone.values.end(), [&](const auto& v) {
-        return words.find(v) != std::string::npos;
-      });
+      const bool tells = tells_of(gone, get_string(quote, "quote"));
       if (tells) quote["quote"] = "";
       changed = changed || tells;
       kept.emplace_back(std::move(quote));
@@ -128,6 +131,10 @@ std::optional<json::object> what_stays(const Event& event, std::int64_t ordinal,
   if (let_go || (kept.empty() && cites_gone) || kept.empty()) return std::nullopt;
   changed = changed || cites_gone;
   json::object out = fact;
+  if (tells_of(gone, get_string(fact, "replaces"))) {
+    out["replaces"] = "";
+    changed = true;
+  }
   out["evidence"] = std::move(kept);
   return out;
 }

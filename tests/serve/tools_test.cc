@@ -171,5 +171,18 @@ TEST_F(Tools, what_a_group_decides_has_one_value_whoever_said_it) {
   EXPECT_EQ(shown.find("about telegram"), std::string::npos) << shown;
 }
 
+TEST_F(Tools, C076_a_secret_in_a_question_or_a_message_is_in_no_answer) {
+  const std::string secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+  world.say({.text = "deploy the heron with " + secret});
+  world.embed_all();
+  const auto found = call("clawmark_search", {{"query", "heron deploy " + secret}});
+  EXPECT_EQ(to_text(found).find("ghp_0123"), std::string::npos) << to_text(found);
+  EXPECT_NE(text_of(found, "text").find("[secret:token]"), std::string::npos) << to_text(found);
+  const auto injected = world.inject(kAda, "how do I deploy the heron with " + secret + "?");
+  EXPECT_EQ(to_text(injected).find("ghp_0123"), std::string::npos) << to_text(injected);
+  const auto nothing = call("clawmark_search", {{"query", secret}});
+  EXPECT_EQ(to_text(nothing).find("ghp_0123"), std::string::npos) << to_text(nothing);
+}
+
 }  // namespace
 }  // namespace clawmark
