@@ -190,6 +190,7 @@ class Loader {
       used = text.size();
     }
     if (!code) return parser.release();
+    used = std::min(used, text.size());  // after some errors the parser's count is beyond the end
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(used), '\n');
     const auto start = used == 0 ? std::string::npos : text.rfind('\n', used - 1);
     const auto column = used - (start == std::string::npos ? 0 : start + 1) + 1;
