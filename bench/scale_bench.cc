@@ -9,6 +9,7 @@
 //      by OR, ordered by bm25(), limit 10.
 // Memory is this process's, sizes are of files.
 
+#include <poll.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
@@ -149,7 +150,7 @@ Config config_of(const std::string& dir) {
 }
 
 void wait_for(const std::function<bool()>& ready) {
-  while (!ready()) ::usleep(2000);
+  while (!ready()) ::poll(nullptr, 0, 2);
 }
 
 // In the child: everything, then death.

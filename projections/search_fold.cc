@@ -10,6 +10,7 @@
 #include "projections/search.h"
 #include "projections/search_cues.h"
 #include "projections/search_index.h"
+#include "projections/search_tables.h"
 #include "projections/standing.h"
 #include "projections/tables.h"
 
@@ -22,35 +23,6 @@ constexpr std::array<std::string_view, 8> kTypes = {
     event_type::kMessageObserved,  event_type::kMessageSighted, event_type::kSessionBranch,
     event_type::kSessionDeleted,   event_type::kEventRedacted,  event_type::kMessageForgotten,
     event_type::kSessionForgotten, event_type::kPersonForgotten};
-
-// state of search_docs: indexed; masked (rewound); pending (deleted, its words still inside);
-// removed (deleted, out); gone (no text); closed (lane not known yet).
-constexpr std::string_view kDdl = R"sql(
-CREATE VIRTUAL TABLE IF NOT EXISTS search_fts__g# USING fts5(
-  body, content='', columnsize=0, tokenize='clawmark');
-CREATE TABLE IF NOT EXISTS search_docs__g#(
-  message INTEGER PRIMARY KEY, state TEXT NOT NULL, text_hash BLOB NOT NULL,
-  place INTEGER NOT NULL, day INTEGER NOT NULL, speaker TEXT NOT NULL, cues INTEGER NOT NULL,
-  tokens INTEGER NOT NULL) STRICT;
-CREATE UNIQUE INDEX IF NOT EXISTS search_docs__g#_place ON search_docs__g#(place);
-CREATE TABLE IF NOT EXISTS search_talks__g#(
-  talk INTEGER PRIMARY KEY, agent TEXT NOT NULL, session_id TEXT NOT NULL, turns INTEGER NOT NULL,
-  user_texts INTEGER NOT NULL DEFAULT 0, user_tokens INTEGER NOT NULL DEFAULT 0,
-  agent_texts INTEGER NOT NULL DEFAULT 0, agent_tokens INTEGER NOT NULL DEFAULT 0,
-  UNIQUE(agent, session_id)) STRICT;
-CREATE INDEX IF NOT EXISTS search_docs__g#_state ON search_docs__g#(state) WHERE state <> 'indexed';
-CREATE TABLE IF NOT EXISTS search_hidden__g#(message INTEGER PRIMARY KEY) STRICT;
-CREATE TABLE IF NOT EXISTS search_terms__g#(
-  term TEXT PRIMARY KEY, rows INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS search_stats__g#(
-  id INTEGER PRIMARY KEY CHECK (id = 1), rows INTEGER NOT NULL, tokens INTEGER NOT NULL) STRICT;
-)sql";
-
-constexpr std::string_view kDrop =
-    "DROP TABLE IF EXISTS search_docs__g#; DROP TABLE IF EXISTS search_hidden__g#;"
-    "DROP TABLE IF EXISTS search_terms__g#; DROP TABLE IF EXISTS search_stats__g#;"
-    "DROP TABLE IF EXISTS search_talks__g#;";
-constexpr std::string_view kDropFts = "DROP TABLE IF EXISTS search_fts__g#;";
 
 bool is_candidate(const Event& event) {
   const std::string role = get_string(event.payload, "role");
@@ -358,12 +330,12 @@ class SearchProjection final : public Projection {
   std::string_view name() const override { return "search"; }
   int fold_version() const override { return 2; }
   std::string ddl(int generation) const override {
-    return generation_sql(kDdl, kPrefix, generation) +
+    return generation_sql(kSearchDdl, kPrefix, generation) +
            generation_sql(StandingLedger::ddl(), kPrefix, generation);
   }
   std::string views(int) const override { return {}; }
   std::string drop(int generation) const override {
-    return generation_sql(kDropFts, kPrefix, generation) + drop_plain(generation);
+    return generation_sql(kSearchDropFts, kPrefix, generation) + drop_plain(generation);
   }
   std::span<const std::string_view> types() const override { return kTypes; }
   bool replayable() const override { return false; }
@@ -404,7 +376,7 @@ class SearchProjection final : public Projection {
   // out one by one.
   Status drop_tables(Database& db, int generation) const override {
     CLAWMARK_TRY(db.exec(drop_plain(generation)));
-    const auto dropped = db.exec(generation_sql(kDropFts, kPrefix, generation));
+    const auto dropped = db.exec(generation_sql(kSearchDropFts, kPrefix, generation));
     if (dropped.ok()) return Ok{};
     if (dropped.error().kind == ErrorKind::kRetriable) return dropped.error();
     return drop_damaged(db, generation);
@@ -425,7 +397,7 @@ class SearchProjection final : public Projection {
 
  private:
   static std::string drop_plain(int generation) {
-    return generation_sql(kDrop, kPrefix, generation) +
+    return generation_sql(kSearchDrop, kPrefix, generation) +
            generation_sql(StandingLedger::drop(), kPrefix, generation);
   }
 

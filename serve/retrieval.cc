@@ -13,54 +13,22 @@
 #include "projections/read_snapshot.h"
 #include "projections/search.h"
 #include "serve/quote.h"
+#include "serve/retrieval_pool.h"
 #include "sources/text_cleaner.h"
 
 namespace clawmark {
 namespace {
 
 constexpr std::size_t kLexicalHits = 200, kVectorHits = 100;
-constexpr std::int64_t kLexicalMs = 50;  // of the lexical leg alone
-constexpr std::int64_t kEmbedMs = 60;    // of the query's embedding alone
-constexpr double kAlike = 0.8;           // token Jaccard of near-copies
-// Weights of what makes a rank; hand-rounded, on plateaus (docs/recall.md).
-constexpr double kLexical = 6.5;  // of the best
-constexpr double kNearPeersBuiltin = 3, kNearAssistantBuiltin = 6, kNearModel = 8;
-constexpr double kNamed = 2.8;                 // the query names who speaks
-constexpr double kWhen = 2, kHowMany = 1;      // asked for, and there
-constexpr double kLength = 0.8;                // × ln(1 + tokens); among peers
-constexpr double kAsks = 0.5, kAnswers = 0.5;  // among peers: questions say little, answers more
-constexpr double kAssistant = 3;               // long answers repeat the question's words
-constexpr double kStanding = 1.5, kPrefers = 0.7;  // what a person wants for always
-constexpr double kRecency = 0.35;                  // at most; halves every 30 days
-constexpr double kRecencyHalfDays = 30;
-constexpr std::size_t kPerSession = 2;  // excerpts of one session while others wait
-constexpr std::size_t kClusterMax =
-    2;  // messages in one excerpt: what is not shown is not swallowed
-constexpr std::int64_t kTalkMs = 30 * kMinuteMs;  // said further apart is no one exchange
+constexpr std::int64_t kLexicalMs = 50;   // of the lexical leg alone
+constexpr std::int64_t kEmbedMs = 60;     // of the query's embedding alone
+constexpr double kAlike = 0.8;            // token Jaccard of near-copies
 constexpr std::size_t kWindowTexts = 60;  // newest messages of the request whose texts are compared
 constexpr double kBeside = 0.8, kBesideLexical = 0.5;
 constexpr std::size_t kRerankChars = 1200;  // of each text that a reranking endpoint sees
 constexpr std::size_t kRememberedMax = 20'000;
 constexpr std::size_t kRawBytesMax = 96u << 10;  // of one text, before cleaning
 constexpr std::size_t kFocusBytes = 8u << 10;    // of one text, for words and excerpt
-
-struct Candidate {
-  MessageRow row;
-  MessageCues cues;
-  double lexical = 0;  // scaled to the best
-  double cosine = 0;
-  double fused = 0;
-  double calibrated = 0;
-  std::string text;  // presentable, the part that matters
-  TokenSet tokens;
-};
-
-bool are_neighbours(const MessageRow& a, const MessageRow& b) {
-  if (a.session_id != b.session_id || a.agent != b.agent) return false;
-  if (std::abs(a.occurred.value - b.occurred.value) > kTalkMs) return false;
-  if (a.parent == b.seq || b.parent == a.seq) return true;
-  return std::abs(a.seq.value - b.seq.value) <= 2;
-}
 
 }  // namespace
 
@@ -76,34 +44,6 @@ void TokenMemory::keep(Seq message, TokenSet tokens) {
   if (sets_.size() >= kRememberedMax) sets_.clear();
   sets_[message.value] = std::move(tokens);
 }
-
-// Neighbouring candidates of one session, best first.
-struct Retrieval::Cluster {
-  std::vector<std::size_t> members;
-  double fused = 0;
-};
-
-// One recall under way.
-struct Retrieval::Pool {
-  const RecallQuery& query;
-  RecallAnswer& answer;
-  QueryTerms terms;
-  Vector vector;
-  bool builtin_model = true;
-  double unrelated = 0;  // cosine up to which a hit says nothing
-  std::vector<std::pair<Seq, double>> lexical;
-  std::vector<std::pair<Seq, double>> near;
-  std::vector<Candidate> candidates;
-  std::vector<Cluster> clusters;
-  std::vector<Seq> held;  // messages of the request
-  std::vector<TokenSet> held_tokens;
-
-  void degrade(std::string what) {
-    if (std::find(answer.degraded.begin(), answer.degraded.end(), what) == answer.degraded.end()) {
-      answer.degraded.push_back(std::move(what));
-    }
-  }
-};
 
 Retrieval::Retrieval(const Clock& clock, BodyReader& bodies, QueryEmbedder* embedder,
                      IndexKeeper* index, const QueryReranker* reranker)
@@ -255,78 +195,6 @@ Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
   auto rarity = token_rarity(db, tokens);
   if (rarity.ok()) pool.terms.set_rarity(rarity->documents, rarity->total);
   return Ok{};
-}
-
-namespace {
-
-// One sum for all; which cues bear on a text depends on who talks there.
-double weigh(const Candidate& c, const QueryCues& asked, bool named, bool builtin) {
-  double sum = kLexical * c.lexical;
-  const double near = std::max(0.0, c.cosine);
-  if (named) sum += kNamed;
-  if (asked.asks_how_many && c.cues.names_number) sum += kHowMany;
-  if (asked.asks_when && c.cues.names_time) sum += kWhen;
-  if (c.cues.among_peers) {
-    sum += (builtin ? kNearPeersBuiltin : kNearModel) * near;
-    sum += kLength * std::log1p(static_cast<double>(c.cues.tokens));
-    if (c.cues.asks) sum -= kAsks;
-    if (c.cues.answers) sum += kAnswers;
-    return sum;
-  }
-  sum += (builtin ? kNearAssistantBuiltin : kNearModel) * near;
-  if (c.row.role == "assistant") return asked.asks_agent ? sum : sum - kAssistant;
-  if (c.cues.is_standing) sum += kStanding;
-  if (c.cues.prefers) sum += kPrefers;
-  return sum;
-}
-
-}  // namespace
-
-void Retrieval::rank(Pool& pool) {
-  const TimeMs now = clock_.now();
-  const QueryCues asked = query_cues(pool.answer.query);
-  for (Candidate& c : pool.candidates) {
-    const double age_days =
-        static_cast<double>(std::max<std::int64_t>(0, now.value - c.row.occurred.value)) / kDayMs;
-    c.fused = weigh(c, asked, pool.terms.names(c.cues.speaker), pool.builtin_model) +
-              kRecency * std::exp2(-age_days / kRecencyHalfDays);
-  }
-  std::sort(pool.candidates.begin(), pool.candidates.end(),
-            [](const Candidate& a, const Candidate& b) {
-              return a.fused != b.fused ? a.fused > b.fused : a.row.seq > b.row.seq;
-            });
-  for (const Candidate& c : pool.candidates) {
-    if (pool.answer.ranked.size() >= pool.query.ranked_max) break;
-    pool.answer.ranked.push_back(c.row.seq);
-  }
-  // Neighbours join the cluster that their better one has begun.
-  for (std::size_t i = 0; i < pool.candidates.size(); ++i) {
-    const auto joins = [&](const Cluster& cluster) {
-      return cluster.members.size() < kClusterMax &&
-             std::any_of(
-                 cluster.members.begin(), cluster.members.end(),
-                 [&](std::size_t m) {
-                   return are_neighbours(pool.candidates[m].row, pool.candidates[i].row);
-                 });
-    };
-    const auto home = std::find_if(pool.clusters.begin(), pool.clusters.end(), joins);
-    if (home != pool.clusters.end()) {
-      home->members.push_back(i);
-    } else {
-      pool.clusters.push_back({{i}, pool.candidates[i].fused});
-    }
-  }
-  // Sessions take turns: at most kPerSession clusters of each before the rest.
-  std::unordered_map<std::string, std::size_t> taken;
-  std::vector<Cluster> first, rest;
-  for (Cluster& cluster : pool.clusters) {
-    const std::size_t n = taken[pool.candidates[cluster.members.front()].row.session_id]++;
-    (n < kPerSession ? first : rest).push_back(std::move(cluster));
-  }
-  std::move(rest.begin(), rest.end(), std::back_inserter(first));
-  pool.clusters = std::move(first);
-  const std::size_t looked_at = std::max<std::size_t>(pool.query.limit * 2, 8);
-  if (pool.clusters.size() > looked_at) pool.clusters.resize(looked_at);
 }
 
 void Retrieval::read_texts(Pool& pool) {

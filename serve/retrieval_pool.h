@@ -1,0 +1,54 @@
+#pragma once
+// What one recall holds while it is under way. Inside serve/retrieval* only.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "projections/messages.h"
+#include "projections/search.h"
+#include "serve/retrieval.h"
+
+namespace clawmark {
+
+struct Candidate {
+  MessageRow row;
+  MessageCues cues;
+  double lexical = 0;  // scaled to the best
+  double cosine = 0;
+  double fused = 0;
+  double calibrated = 0;
+  std::string text;  // presentable, the part that matters
+  TokenSet tokens;
+};
+
+// Neighbouring candidates of one session, best first.
+struct Retrieval::Cluster {
+  std::vector<std::size_t> members;
+  double fused = 0;
+};
+
+// One recall under way.
+struct Retrieval::Pool {
+  const RecallQuery& query;
+  RecallAnswer& answer;
+  QueryTerms terms;
+  Vector vector;
+  bool builtin_model = true;
+  double unrelated = 0;  // cosine up to which a hit says nothing
+  std::vector<std::pair<Seq, double>> lexical;
+  std::vector<std::pair<Seq, double>> near;
+  std::vector<Candidate> candidates;
+  std::vector<Cluster> clusters;
+  std::vector<Seq> held;  // messages of the request
+  std::vector<TokenSet> held_tokens;
+
+  void degrade(std::string what) {
+    if (std::find(answer.degraded.begin(), answer.degraded.end(), what) == answer.degraded.end()) {
+      answer.degraded.push_back(std::move(what));
+    }
+  }
+};
+
+}  // namespace clawmark
