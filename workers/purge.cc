@@ -1,5 +1,7 @@
 #include "workers/purge.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <set>
 #include <unordered_set>
@@ -254,6 +256,8 @@ Result<PurgeReport> purge(Store& store, std::span<Projection* const> projections
     CLAWMARK_TRY(rebuild(store.db(), *projection, now, {}));
   }
   CLAWMARK_ASSIGN(report.backups, remove_backups(store.path()));
+  // The vectors' snapshot is made again from the rows, which lack what was forgotten.
+  ::unlink((store.path() + ".vectors").c_str());
   CLAWMARK_TRY(scrub_files(store.db()));
   report.looked_for = texts.size();
   CLAWMARK_ASSIGN(report.still_in, files_holding(store.path(), std::move(texts)));
