@@ -140,7 +140,7 @@ TEST(VectorIndex, unlike_lengths_are_never_compared) {
 TEST(VectorIndex, C057_it_grows_past_any_size_that_it_began_with) {
   std::mt19937 random(5);
   for (const std::size_t full : {std::size_t{64} << 20, std::size_t{0}}) {
-    const auto index = make_scan_index({"m", 64}, {.full_scan_bytes = full});
+    const auto index = make_vector_index({"m", 64}, {.full_scan_bytes = full});
     for (int i = 1; i <= 1000; ++i) add(*index, i, random_unit(random, 64), "agent");
     const auto late = random_unit(random, 64);
     add(*index, 1001, late, "agent");
