@@ -1,0 +1,84 @@
+// What is shown of each carrier, and the event when that changes.
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "base/logging.h"
+#include "workers/ingest.h"
+
+namespace clawmark {
+
+bool IngestPort::state_changed(Carrier& carrier, TimeMs) {
+  const auto key = std::make_pair(carrier.carrier, carrier.path);
+  auto shown = shown_.find(key);
+  if (shown == shown_.end()) {
+    Shown row;
+    auto query = store_.db().cached(
+        "SELECT state, reason, changes, newest_ms, counters FROM"
+        " source_states WHERE carrier = ? AND path = ?");
+    if (query.ok()) {
+      auto there = (*query)->with(carrier.carrier, carrier.path).step();
+      if (there.ok() && *there) {
+        row = {(*query)->string(0), (*query)->string(1), (*query)->integer(2), (*query)->time(3)};
+        const auto counters = parse_json((*query)->text(4));
+        if (counters.ok() && counters->is_object()) {
+          for (const auto& [name, value] : counters->get_object()) {
+            if (value.is_int64() && name != "sessions_ignored") {
+              carrier.counters[std::string(name)] += value.get_int64();
+            }
+          }
+        }
+      }
+      (*query)->reset();
+    }
+    shown = shown_.emplace(key, std::move(row)).first;
+  }
+  return shown->second.state != to_string(carrier.health.state) ||
+         shown->second.reason != carrier.health.reason;
+}
+
+Status IngestPort::save_state(Transaction& txn, Carrier& carrier, TimeMs now) {
+  Shown& shown = shown_[{carrier.carrier, carrier.path}];
+  const std::string state(to_string(carrier.health.state));
+  const bool changed = shown.state != state || shown.reason != carrier.health.reason;
+  const bool was_unknown = shown.state.empty();
+  if (changed) ++shown.changes;
+  TimeMs newest = shown.newest;
+  for (const auto& [agent, time] : carrier.newest_by_agent) newest = std::max(newest, time);
+  json::object counters;
+  for (const auto& [name, value] : carrier.counters) counters[name] = value;
+  CLAWMARK_TRY(txn.db().run(
+      "INSERT INTO source_states(carrier, path, state, reason, message, changes, changed_ms,"
+      " newest_ms, counters) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(carrier, path) DO"
+      " UPDATE SET state = excluded.state, reason = excluded.reason, message = excluded.message,"
+      " changes = excluded.changes, newest_ms = excluded.newest_ms, counters = excluded.counters,"
+      " changed_ms = CASE WHEN changes = excluded.changes THEN changed_ms ELSE"
+      " excluded.changed_ms END",
+      carrier.carrier, carrier.path, state, carrier.health.reason, carrier.health.message,
+      shown.changes, now, newest, to_text(counters)));
+  const SourceState is = carrier.health.state;
+  const bool bad = is != SourceState::kOk && is != SourceState::kBusy &&
+                   !(is == SourceState::kAbsent && was_unknown);
+  if (changed && bad) {
+    NewEvent event;
+    event.type = event_type::kSourceFallback;
+    event.scope.agent = carrier.open.agent.empty() ? "main" : carrier.open.agent;
+    event.occurred = now;
+    event.dedupe_key = "fallback:" + carrier.carrier + ":" +
+                       to_hex(sha256(carrier.path)).substr(0, 16) + ":" +
+                       std::to_string(shown.changes);
+    event.payload = {{"carrier", carrier.carrier},
+                     {"reason", carrier.health.reason.empty() ? state : carrier.health.reason},
+                     {"message", carrier.health.message}};
+    CLAWMARK_TRY(store_.log().append(txn, event));
+    log_warning("ingest",
+                "source_fallback " + carrier.carrier + " " + state + ": " + carrier.health.message);
+  }
+  shown.state = state;
+  shown.reason = carrier.health.reason;
+  shown.newest = newest;
+  carrier.counters_changed = false;
+  return Ok{};
+}
+
+}  // namespace clawmark
