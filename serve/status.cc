@@ -170,7 +170,9 @@ void look_at_workers(Serving& serving, const std::vector<WorkerState>& workers,
     } else if (worker.state == "blocked") {
       out.push_back({"worker_blocked", worker.name, worker.name + " waits: " + worker.failure});
     }
-    const std::int64_t silent = serving.clock.now().value - worker.beat_at.value;
+    // Without a service nobody comes round: that is said once, not of each.
+    const std::int64_t silent =
+        serving.writer == nullptr ? 0 : serving.clock.now().value - worker.beat_at.value;
     if (worker.beat_at.value > 0 && silent >= kNoProgressMs && worker.state != "stopped") {
       out.push_back({"worker_silent", worker.name,
                      worker.name + " has not come round for " + std::to_string(silent / kMinuteMs) +

@@ -13,6 +13,9 @@
 namespace clawmark {
 namespace {
 
+// Of a calibrated score: below it a text has neither a word of the question nor anything near it.
+constexpr double kBearsOnIt = 0.02;
+
 constexpr std::size_t kFactsCompared = 300;  // by nearness in meaning, when the model is built in
 constexpr double kNearFact = 0.42;           // cosine from which a fact counts as meant
 constexpr double kNearWeight = 0.46;
@@ -159,6 +162,7 @@ Result<ToolAnswer> tool_search(const ToolCallContext& context, const json::objec
   query.limit = static_cast<std::size_t>(std::clamp<std::int64_t>(asked, 1, 50));
   query.deadline_steady_ms = deadline;
   query.withhold_orders = context.withhold_orders;
+  query.threshold = kBearsOnIt;
   if (trim(query.text).empty()) {
     return ToolAnswer{false, "Say what to look for, in plain words, names or identifiers.", {}};
   }

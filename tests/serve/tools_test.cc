@@ -155,6 +155,15 @@ TEST_F(Tools, a_group_keeps_a_fact_with_the_one_who_said_it) {
   EXPECT_TRUE(block().empty());
 }
 
+TEST_F(Tools, a_search_that_nothing_bears_on_finds_nothing) {
+  world.say({.text = "the shop runs on the old laptop", .session_key = "agent:main:main"});
+  world.embed_all();
+  const auto none = call("clawmark_search", {{"query", "zxqv wobbegong"}});
+  EXPECT_TRUE(none.at("details").as_object().at("recalled").as_array().empty());
+  const auto some = call("clawmark_search", {{"query", "old laptop"}});
+  EXPECT_EQ(some.at("details").as_object().at("recalled").as_array().size(), 1U);
+}
+
 TEST_F(Tools, what_a_group_decides_has_one_value_whoever_said_it) {
   const auto of = [](const char* person) {
     return World::caller("agent:main:telegram:group:-100", person);
