@@ -229,7 +229,7 @@ Result<Sight> sight_as(std::string_view agent, std::string_view as) {
     }
     return sight;
   }
-  if (as.starts_with("group:") && as.size() > 6) {
+  if (as.starts_with("group:") && parse_session_key(as.substr(6)).lane == Lane::kGroup) {
     open_group(sight, std::string(as.substr(6)), {});
     return sight;
   }
@@ -238,10 +238,14 @@ Result<Sight> sight_as(std::string_view agent, std::string_view as) {
     return sight;
   }
   const std::string_view person = as.starts_with("person:") ? as.substr(7) : as;
-  if (person.empty()) {
+  const auto colon = person.find(':');
+  if (colon == 0 || colon == std::string_view::npos || colon + 1 == person.size() ||
+      as.starts_with("group:")) {
     return make_error(
         ErrorKind::kInvalid, "caller", "bad_as",
-        "say whose eyes to use: agent, owner, telegram:101, group:KEY or a session key");
+        "there is nobody called " + std::string(prefix_bytes(as, kWordMax)) +
+            ": say agent, owner, a person with the channel (telegram:101), group: with the whole "
+            "session key, or a session key");
   }
   open_person(sight, std::string(person), false);
   return sight;
