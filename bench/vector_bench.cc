@@ -103,6 +103,7 @@ Ids best_of(std::vector<std::pair<T, std::int64_t>>& scored) {
   return out;
 }
 
+// NOLINTNEXTLINE(clang-diagnostic-unknown-attributes): what only g++ knows
 __attribute__((optimize("O3", "fast-math"), target("avx2,fma"))) float dot_floats(const float* a,
                                                                                   const float* b) {
   float sum = 0;

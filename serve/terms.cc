@@ -199,7 +199,7 @@ std::string_view focus(std::string_view text, const QueryTerms& query, std::size
 }
 
 std::string excerpt_around(std::string_view text, const QueryTerms& query, std::size_t chars_max) {
-  const std::string flat = collapse_space(text);
+  std::string flat = collapse_space(text);
   if (count_code_points(flat) <= chars_max) return flat;
   if (chars_max < 8) return std::string(prefix_code_points(flat, chars_max));
   const std::size_t room = chars_max - 2;  // two marks

@@ -63,10 +63,7 @@ std::vector<WorkItem> ExtractWork::canary() const {
 
 ExtractPort::ExtractPort(Store& store, BodyStore& bodies, std::shared_ptr<Extractor> extractor,
                          ExtractOptions options)
-    : store_(store),
-      bodies_(bodies),
-      extractor_(std::move(extractor)),
-      options_(std::move(options)) {
+    : store_(store), bodies_(bodies), extractor_(std::move(extractor)), options_(options) {
   if (options_.window_messages == 0) options_.window_messages = kWindowMessages;
 }
 

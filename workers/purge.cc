@@ -267,8 +267,9 @@ Result<PurgeReport> purge(Store& store, std::span<Projection* const> projections
 // How many forgettings and deletions have not been followed yet.
 Result<std::int64_t> ForgetPort::waiting(TimeMs before) {
   Database& db = store_.db();
-  CLAWMARK_ASSIGN(const auto done, db.query_text("SELECT value FROM meta WHERE key = ?", kMetaKey));
-  const Seq after{done ? std::atoll(done->c_str()) : 0};
+  CLAWMARK_ASSIGN(const auto done,
+                  db.query_int("SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?", kMetaKey));
+  const Seq after{done.value_or(0)};
   CLAWMARK_ASSIGN(const auto events, EventLog::read(db, after, kScan, kForgetting));
   return std::count_if(events.begin(), events.end(),
                        [&](const Event& event) { return event.recorded <= before; });
