@@ -51,7 +51,6 @@ class Search {
       : db_(db),
         tables_(db, "search", generation),
         messages_(db, "message", messages_generation),
-        generation_(generation),
         query_(query),
         deadline_(query) {}
 
@@ -332,7 +331,6 @@ class Search {
   Database& db_;
   Tables tables_;
   Tables messages_;
-  int generation_;
   const LexicalQuery& query_;
   Deadline deadline_;
   IndexStats stats_;

@@ -271,7 +271,9 @@ Disk::~Disk() {
 }
 
 bool Disk::tick() {
-  if (crash_at > 0 && --crash_at == 0) dead_ = true;
+  if (crash_at <= 0) return dead_;
+  --crash_at;
+  if (crash_at == 0) dead_ = true;
   return dead_;
 }
 
