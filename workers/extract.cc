@@ -104,9 +104,7 @@ Status ExtractPort::see(const Event& event, TimeMs now) {
     if (said > now.value) said = std::min(event.recorded.value, now.value);
     // Of a message whose conversation became known later the number is an old one.
     auto& waiting = session.waiting;
-    const auto at =
-        std::lower_bound(waiting.begin(), waiting.end(), message->value,
-                         [](const Waiting& w, std::int64_t seq) { return w.seq < seq; });
+    const auto at = session.at_or_after(message->value);
     if (at == waiting.end() || at->seq != message->value) {
       waiting.insert(at, {message->value, said});
     }
@@ -143,8 +141,7 @@ void ExtractPort::forget(const SessionName& name, std::int64_t seq) {
   const auto found = sessions_.find(name);
   if (found == sessions_.end()) return;
   auto& waiting = found->second.waiting;
-  const auto at = std::lower_bound(waiting.begin(), waiting.end(), seq,
-                                   [](const Waiting& w, std::int64_t s) { return w.seq < s; });
+  const auto at = found->second.at_or_after(seq);
   if (at != waiting.end() && at->seq == seq) waiting.erase(at);
   if (waiting.empty()) sessions_.erase(found);
 }

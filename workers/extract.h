@@ -7,6 +7,7 @@
 // are done is read again from the log (extraction.completed, batch.parked) at each start. So a
 // window is committed once, whatever order sessions become ready in.
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -73,6 +74,10 @@ class ExtractPort final : public Port {
     std::deque<Waiting> waiting;  // by seq
     std::int64_t newest = 0;      // said
     bool flush = false;           // reset or ended: do not wait
+    std::deque<Waiting>::iterator at_or_after(std::int64_t seq) {
+      return std::lower_bound(waiting.begin(), waiting.end(), seq,
+                              [](const Waiting& w, std::int64_t s) { return w.seq < s; });
+    }
   };
   struct Job {
     std::shared_ptr<const Batch> batch;

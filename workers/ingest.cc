@@ -149,31 +149,23 @@ void IngestPort::source_failed(Carrier& carrier, const Error& error) {
   carrier.health.message = error.message;
 }
 
+// Where to read on. A stream whose conversation has become known is read again from its start: what
+// was seen of it is sighted with its key.
 Result<StreamPosition> IngestPort::position_of(const StreamRef& stream) {
-  CLAWMARK_ASSIGN(auto* query, store_.db().cached("SELECT epoch, position, anchor FROM"
+  CLAWMARK_ASSIGN(auto* query, store_.db().cached("SELECT epoch, position, anchor, note FROM"
                                                   " source_positions WHERE carrier = ?"
                                                   " AND stream = ?"));
   CLAWMARK_ASSIGN(const bool row, query->with(stream.carrier, stream.position_key).step());
   StreamPosition position;
   if (row) {
     position.epoch = static_cast<int>(query->integer(0));
-    position.position = query->text(1);
-    position.anchor = query->text(2);
+    const bool again = query->text(3) == kKeylessNote && !stream.info.session_key.empty();
+    if (!again) {
+      position.position = query->text(1);
+      position.anchor = query->text(2);
+    }
   }
   query->reset();
-  return position;
-}
-
-// Where to read on. A stream whose conversation has become known is read again from its start: what
-// was seen of it is sighted with its key.
-Result<StreamPosition> IngestPort::start_of(const StreamRef& stream) {
-  CLAWMARK_ASSIGN(StreamPosition position, position_of(stream));
-  if (position.position.empty() || stream.info.session_key.empty()) return position;
-  CLAWMARK_ASSIGN(const bool waits, IngestWriter::waits_for_key(store_.db(), stream));
-  if (waits) {
-    position.position.clear();
-    position.anchor.clear();
-  }
   return position;
 }
 
@@ -217,7 +209,7 @@ Result<bool> IngestPort::read_next(const Load& load) {
       queue_.pop_front();
       continue;
     }
-    CLAWMARK_ASSIGN(StreamPosition position, start_of(queue_.front().stream));
+    CLAWMARK_ASSIGN(StreamPosition position, position_of(queue_.front().stream));
     const bool continues = !position.position.empty();
     if (continues && !reads_.empty()) return true;
     Queued next = std::move(queue_.front());

@@ -74,7 +74,6 @@ class IngestPort final : public Port {
   std::size_t items_read() const;
   std::size_t bytes_read() const;
   Result<StreamPosition> position_of(const StreamRef& stream);
-  Result<StreamPosition> start_of(const StreamRef& stream);
   Status rewalk_if_needed(const ReadBatch& read);
   void source_failed(Carrier& carrier, const Error& error);
   Status write_all(const std::vector<ReadBatch>& reads, std::vector<BatchCounts>& counts,

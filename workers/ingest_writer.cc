@@ -13,7 +13,6 @@ namespace {
 constexpr std::size_t kTreesKept = 64;
 constexpr std::size_t kTreeEntriesKept = 200'000;  // about 100 bytes each
 constexpr std::string_view kOwnCall = "own_call";
-constexpr std::string_view kKeylessNote = "conversation not known yet";
 
 Scope scope_for(const Met& met, const Entry& entry) {
   Scope scope;
@@ -384,13 +383,6 @@ Status IngestWriter::write_position(Transaction& txn, const StreamRef& stream,
       stream.carrier, stream.position_key, batch.next.epoch, batch.next.position, batch.next.anchor,
       counts.newest, now, counts.skipped, note, kKeylessNote,
       std::int64_t{!stream.info.session_key.empty()});
-}
-
-Result<bool> IngestWriter::waits_for_key(Database& db, const StreamRef& stream) {
-  CLAWMARK_ASSIGN(const auto row, db.query_int("SELECT 1 FROM source_positions WHERE carrier = ?"
-                                               " AND stream = ? AND note = ?",
-                                               stream.carrier, stream.position_key, kKeylessNote));
-  return row.has_value();
 }
 
 Result<bool> IngestWriter::needs_rewalk(Database& db, const StreamRef& stream,

@@ -26,6 +26,9 @@ struct StreamRef {
   StreamInfo info;
 };
 
+// source_positions.note while messages of a stream stand without the key of their conversation.
+inline constexpr std::string_view kKeylessNote = "conversation not known yet";
+
 struct BatchCounts {
   std::int64_t entries = 0, messages = 0, sightings = 0, duplicates = 0, skipped = 0, marks = 0;
   std::int64_t keyless = 0;  // messages of which the conversation is not known
@@ -53,8 +56,6 @@ class IngestWriter {
                             const StreamBatch& batch, TimeMs now);
   // Whether write() would need the tree of what lies before `batch`; then call rewalk() first,
   // outside of any transaction.
-  // Whether messages of it were written before its conversation was known.
-  static Result<bool> waits_for_key(Database& db, const StreamRef& stream);
   Result<bool> needs_rewalk(Database& db, const StreamRef& stream, const StreamPosition& from,
                             const StreamBatch& batch);
   Status rewalk(Database& db, const StreamRef& stream, std::span<const Entry> entries);

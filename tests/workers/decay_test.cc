@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::int64_t kMs = 1'795'000'000'000 - kHourMs;
 
-std::string uuid(int n) {
-  std::string tail = std::to_string(n);
-  return "00000000-0000-4000-8000-" + std::string(12 - tail.size(), '0') + tail;
-}
-
 TEST(Decay, facts_expire_after_a_year_unreinforced_and_not_before) {
   World w;
   auto db = w.add("agent-db");

@@ -16,11 +16,6 @@ namespace {
 
 constexpr std::int64_t kMs = 1'794'900'000'000;
 
-std::string uuid(int n) {
-  std::string tail = std::to_string(n);
-  return "00000000-0000-4000-8000-" + std::string(12 - tail.size(), '0') + tail;
-}
-
 Entry lcm_row(std::string id, std::string role, std::string text, std::int64_t ms) {
   Entry entry = message(std::move(id), std::move(role), std::move(text), ms / 1000 * 1000);
   entry.time_step_ms = 1000;

@@ -15,11 +15,6 @@ namespace {
 
 constexpr std::int64_t kMs = 1'795'000'000'000 - kHourMs;
 
-std::string uuid(int n) {
-  std::string tail = std::to_string(n);
-  return "00000000-0000-4000-8000-" + std::string(12 - tail.size(), '0') + tail;
-}
-
 // `count` messages, user and assistant in turn, a minute apart.
 std::vector<Entry> talk(int from, int count, std::int64_t ms = kMs) {
   std::vector<Entry> out;

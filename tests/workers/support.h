@@ -18,6 +18,12 @@
 
 namespace clawmark {
 
+// A legal entry id that is easy to tell.
+inline std::string uuid(int n) {
+  std::string tail = std::to_string(n);
+  return "00000000-0000-4000-8000-" + std::string(12 - tail.size(), '0') + tail;
+}
+
 // What a fake carrier holds of one session.
 struct FakeStream {
   StreamInfo info;
