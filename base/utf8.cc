@@ -3,6 +3,9 @@
 #include <unicode/normalizer2.h>
 #include <unicode/unistr.h>
 
+#include <cstdint>
+#include <cstring>
+
 namespace clawmark {
 namespace {
 
@@ -25,6 +28,15 @@ Lead lead_of(unsigned char b) {
 
 bool is_ascii_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
+
+// Where the run of ASCII that starts at `at` ends, or some bytes before it.
+std::size_t skip_ascii(std::string_view text, std::size_t at) {
+  for (std::uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((word & 0x8080808080808080U) != 0) break;
+  }
+  return at;
 }
 
 bool is_continuation(char c) {
@@ -89,7 +101,10 @@ void append_code_point(std::string& out, char32_t c) {
 
 bool is_valid_utf8(std::string_view text) {
   bool valid = true;
-  for (std::size_t at = 0; at < text.size() && valid;) decode(text, at, valid);
+  for (std::size_t at = skip_ascii(text, 0); at < text.size() && valid;) {
+    decode(text, at, valid);
+    at = skip_ascii(text, at);
+  }
   return valid;
 }
 
@@ -103,7 +118,13 @@ std::string to_valid_utf8(std::string_view text) {
 
 std::size_t count_code_points(std::string_view text) {
   std::size_t count = 0;
-  for (std::size_t at = 0; at < text.size(); ++count) next_code_point(text, at);
+  for (std::size_t at = 0; at < text.size(); ++count) {
+    const std::size_t plain = skip_ascii(text, at);
+    count += plain - at;
+    at = plain;
+    if (at == text.size()) break;
+    next_code_point(text, at);
+  }
   return count;
 }
 

@@ -233,7 +233,8 @@ void run(std::size_t messages, bool ingest_is_all) {
 
 int main(int argc, char** argv) {
   const auto given = [&](const char* option) {
-    return argc > 1 && std::strcmp(argv[1], option) == 0;
+    return std::any_of(argv + 1, argv + argc,
+                       [&](const char* word) { return std::strcmp(word, option) == 0; });
   };
   clawmark::run(10'000, given("--ingest"));
   if (!given("--quick")) clawmark::run(100'000, given("--ingest"));

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/limits.h"
+#include "base/read_snapshot.h"
 #include "base/zstd.h"
 #include "log/event_log.h"
 
@@ -63,6 +64,26 @@ Result<std::optional<BodyRequest>> request_for(Database& db, Seq message) {
   return out;
 }
 
+// Fills in what the vault holds; the answer is what only a carrier may have.
+Result<Missing> from_store(Database& db, std::span<const Seq> messages, bool with_carriers,
+                           std::vector<Body>& out) {
+  const ReadSnapshot snapshot(db);
+  Missing missing;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    CLAWMARK_ASSIGN(auto request, request_for(db, messages[i]));
+    if (!request) continue;
+    CLAWMARK_ASSIGN(auto text, from_vault(db, request->hash));
+    if (text) {
+      out[i] = {BodyState::kVault, *std::move(text)};
+    } else if (with_carriers) {
+      CLAWMARK_ASSIGN(request->locators, locators_of(db, messages[i]));
+      missing.places.push_back(i);
+      missing.requests.push_back(*std::move(request));
+    }
+  }
+  return missing;
+}
+
 }  // namespace
 
 BodyStore::BodyStore(Retention retention, BodyResolver* resolver)
@@ -87,19 +108,7 @@ Status BodyStore::put_locator(Transaction& txn, Seq message, const Locator& loca
 
 Result<std::vector<Body>> BodyStore::get(Database& db, std::span<const Seq> messages) {
   std::vector<Body> out(messages.size());
-  Missing missing;
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    CLAWMARK_ASSIGN(auto request, request_for(db, messages[i]));
-    if (!request) continue;
-    CLAWMARK_ASSIGN(auto text, from_vault(db, request->hash));
-    if (text) {
-      out[i] = {BodyState::kVault, *std::move(text)};
-    } else if (resolver_ != nullptr) {
-      CLAWMARK_ASSIGN(request->locators, locators_of(db, messages[i]));
-      missing.places.push_back(i);
-      missing.requests.push_back(*std::move(request));
-    }
-  }
+  CLAWMARK_ASSIGN(const Missing missing, from_store(db, messages, resolver_ != nullptr, out));
   if (missing.requests.empty()) return out;
   if (db.in_transaction()) {
     return make_error(ErrorKind::kFatal, "bodies", "in_transaction",

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/logging.h"
+#include "base/read_snapshot.h"
 #include "base/secrets.h"
 #include "base/utf8.h"
 
@@ -62,6 +63,7 @@ void add_recall(Serving& serving, Database& db, const Sight& sight, const Inject
 Result<std::vector<Fact>> facts_in_sight(Database& db, const Sight& sight, const Config& config,
                                          TimeMs now, bool unsure) {
   if (sight.holders.empty()) return std::vector<Fact>{};
+  const ReadSnapshot snapshot(db);
   CLAWMARK_ASSIGN(auto all, read_facts(db, sight.scope.agent, sight.holders, now));
   std::map<std::pair<std::string, std::string>, std::size_t> best;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -10,7 +10,7 @@
 #include "projections/facts.h"
 #include "projections/messages.h"
 #include "projections/rarity.h"
-#include "projections/read_snapshot.h"
+#include "base/read_snapshot.h"
 #include "projections/search.h"
 #include "serve/quote.h"
 #include "serve/retrieval_pool.h"

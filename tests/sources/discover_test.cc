@@ -96,7 +96,7 @@ TEST_F(DiscoverTest, the_path_in_the_hosts_configuration_is_followed) {
   support::write_text(dir_ / "openclaw.json",
                       "{ // comment\n\"plugins\":{\"entries\":{\"lossless-claw\":{\"config\":{"
                       "\"databasePath\":\"elsewhere/lcm2.db\",},},},},}");
-  support::LcmWriter(dir_ / "lcm.db");
+  const support::LcmWriter made(dir_ / "lcm.db");
   auto sources = discover_sources(options_, kClock);
   EXPECT_EQ(sources[0].source->carrier(), "lcm");
   EXPECT_NE(sources[0].source->path().find("elsewhere/lcm2.db"), std::string::npos);

@@ -77,7 +77,6 @@ TEST(SourceMemory, C010_a_30_MiB_line_in_a_transcript_is_read_within_256_MiB) {
 
 TEST(SourceMemory, C010_a_30_MiB_row_in_the_agent_database_is_read_within_256_MiB) {
   support::TempDir dir;
-  std::string path;
   const pid_t writer = ::fork();  // so that the writer's memory is not in this process
   if (writer == 0) {
     support::AgentDbWriter db(dir.path(), "main");

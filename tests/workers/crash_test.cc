@@ -30,7 +30,7 @@ std::size_t build_state(const std::string& dir) {
   std::size_t messages = 0;
   for (int i = 0; i < kSessions; ++i) {
     support::MakeOptions make;
-    make.seed = static_cast<std::uint64_t>(i + 1);
+    make.seed = static_cast<std::uint64_t>(i) + 1;
     make.messages = 50;
     make.era = i % 2 ? Era::kDatabase4 : Era::kFiles3;
     make.session_key = "agent:main:telegram:direct:" + std::to_string(100 + i % 7);

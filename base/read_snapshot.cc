@@ -1,4 +1,4 @@
-#include "projections/read_snapshot.h"
+#include "base/read_snapshot.h"
 
 namespace clawmark {
 
