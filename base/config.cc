@@ -392,6 +392,11 @@ class Loader {
     };
     missing(config_.embedding_url, config_.embedding_model, "embedding_url", "embedding_model",
             "CLAWMARK_EMBEDDING_MODEL");
+    if (!config_.embedding_url.empty() && !config_.encoder_file.empty()) {
+      problem(
+          "encoder_file (CLAWMARK_ENCODER_FILE) and embedding_url (CLAWMARK_EMBEDDING_URL) both"
+          " name an embedder; leave one of them out");
+    }
     missing(config_.extract_url, config_.extract_model, "extract_url", "extract_model",
             "CLAWMARK_EXTRACT_MODEL");
     for (const auto& family : config_.toolsets) {

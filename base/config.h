@@ -28,6 +28,7 @@ struct Config {
   std::vector<std::string>
       inject_sessions;  // globs: lanes that are closed by default but allowed here
 
+  std::string encoder_file;     // CLAWMARK_ENCODER_FILE; empty: no sentence encoder
   std::string embedding_url;    // CLAWMARK_EMBEDDING_URL; empty: built in
   std::string embedding_model;  // CLAWMARK_EMBEDDING_MODEL
   int embedding_dim = 0;  // CLAWMARK_EMBEDDING_DIM; 0: as probed (the original's default was 1024)

@@ -40,6 +40,10 @@ const ConfigField kFields[] = {
       "Globs over session keys of kinds that get no memory by default (cron, sub-agents) but "
       "shall."},
      &Config::inject_sessions},
+    {{"encoder_file", "CLAWMARK_ENCODER_FILE", "path", "",
+      "Sentence encoder that the built-in embedder works beside (models/data/make_sentence_encoder "
+      "makes it); empty: none."},
+     &Config::encoder_file},
     {{"embedding_url", "CLAWMARK_EMBEDDING_URL", "url", "",
       "Base URL of an OpenAI-compatible embeddings endpoint; empty: the built-in embedder."},
      &Config::embedding_url},

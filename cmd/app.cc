@@ -85,10 +85,19 @@ PriceTable prices_of(const Config& config) {
   return out;
 }
 
-PipelineModels make_models(const Config& config) {
+// A file that cannot be used is a problem of the configuration: the service stays up and says so.
+std::shared_ptr<Embedder> make_own_embedder(Config& config) {
+  if (config.encoder_file.empty()) return make_builtin_embedder();
+  auto embedder = make_file_embedder(config.encoder_file);
+  if (embedder.ok()) return std::move(embedder).value();
+  config.problems.push_back(embedder.error().message);
+  return make_builtin_embedder();
+}
+
+PipelineModels make_models(Config& config) {
   PipelineModels models;
   if (config.embedding_url.empty()) {
-    models.embedder = make_builtin_embedder();
+    models.embedder = make_own_embedder(config);
   } else {
     models.embedder = make_endpoint_embedder(
         {config.embedding_url, config.embedding_model, config.embedding_api_key,
@@ -208,7 +217,7 @@ Result<std::unique_ptr<App>> App::open(const Config& config, std::string_view ho
                    format_iso(s.clock.now());
   CLAWMARK_ASSIGN(Store store, Store::open(options, s.clock));
   s.store = std::make_unique<Store>(std::move(store));
-  PipelineModels models = make_models(config);
+  PipelineModels models = make_models(s.config);
   s.embedder = models.embedder;
   const auto seed = fnv1a(s.store->origin()) ^ static_cast<std::uint64_t>(::getpid());
   CLAWMARK_ASSIGN(s.pipeline, Pipeline::make(*s.store, s.clock, std::move(models),

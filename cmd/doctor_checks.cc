@@ -235,8 +235,17 @@ Result<HttpResponse> send_once(const Config& config, HttpRequest request) {
 }
 
 void check_embedding(const Config& config, std::vector<Check>& out) {
-  if (config.embedding_url.empty()) {
+  if (config.embedding_url.empty() && config.encoder_file.empty()) {
     out.push_back(ok("models", "embedding: built in"));
+    return;
+  }
+  if (config.embedding_url.empty()) {
+    const auto encoder = make_file_embedder(config.encoder_file);
+    out.push_back(
+        encoder.ok()
+            ? ok("models", "embedding: built in, with " + config.encoder_file)
+            : bad("models", "embedding: " + encoder.error().message,
+                  "until then nothing is remembered; unset encoder_file to go on without"));
     return;
   }
   auto embedder = make_endpoint_embedder(

@@ -8,13 +8,25 @@
 #include "serve/api.h"
 
 namespace clawmark {
+namespace {
+
+std::unique_ptr<Embedder> own_embedder(const Config& config) {
+  if (!config.embedding_url.empty()) return nullptr;
+  if (config.encoder_file.empty()) return make_builtin_embedder();
+  auto embedder = make_file_embedder(config.encoder_file);
+  if (embedder.ok()) return std::move(embedder).value();
+  log_warning("reader", describe(embedder.error()));
+  return nullptr;
+}
+
+}  // namespace
 
 Reader::Reader(const Config& config)
     : source_bodies_(
           [options = source_options(config), this] { return discover_sources(options, clock_); },
           clock_),
       bodies_(Retention::kReference, &source_bodies_),
-      embedder_(config.embedding_url.empty() ? make_builtin_embedder() : nullptr) {
+      embedder_(own_embedder(config)) {
   ServingParts parts;
   parts.config = std::make_shared<const Config>(config);
   parts.clock = &clock_;

@@ -23,8 +23,7 @@ class Reader {
   SystemClock clock_;
   SourceBodies source_bodies_;
   BodyStore bodies_;
-  std::unique_ptr<Embedder>
-      embedder_;  // null: an endpoint is configured, which is not asked from here
+  std::unique_ptr<Embedder> embedder_;  // null: words only (an endpoint is not asked from here)
   std::unique_ptr<Serving> serving_;
 };
 

@@ -133,6 +133,9 @@ struct EndpointOptions {
 };
 
 std::unique_ptr<Embedder> make_builtin_embedder();
+// Weights from a file that models/data/make_sentence_encoder makes. Errors: as
+// SentenceEncoder::load.
+Result<std::unique_ptr<Embedder>> make_file_embedder(const std::string& path);
 std::unique_ptr<Embedder> make_endpoint_embedder(const EndpointOptions& options);
 std::unique_ptr<Extractor> make_builtin_extractor();
 std::unique_ptr<Extractor> make_endpoint_extractor(const EndpointOptions& options);

@@ -25,6 +25,7 @@ constexpr std::size_t kRanked = 100;
 
 struct Options {
   std::string dataset, out;
+  std::string encoder;  // a file; empty: none
   bool pooled = false;
 };
 
@@ -110,8 +111,9 @@ void run_store(const Options& options, const Questions& questions,
                const std::vector<std::string>& conversations, std::ofstream& out, Totals& totals) {
   const support::TempDir dir;
   write_state(options, dir / "state", conversations);
-  const Config config =
-      load_config({{}, {{"HOME", dir.path()}, {"TZ", "UTC"}}, {{"state_dir", dir / "state"}}});
+  std::map<std::string, std::string> flags{{"state_dir", dir / "state"}};
+  if (!options.encoder.empty()) flags["encoder_file"] = options.encoder;
+  const Config config = load_config({{}, {{"HOME", dir.path()}, {"TZ", "UTC"}}, flags});
   for (const std::string& problem : config.problems) die(problem);
   const double before = now_s();
   const auto app = must(App::open(config, "bench"));
@@ -169,12 +171,14 @@ Options parse(int argc, char** argv) {
     const std::string arg = argv[i];
     if (arg == "--pooled") {
       options.pooled = true;
+    } else if (arg == "--encoder" && i + 1 < argc) {
+      options.encoder = argv[++i];
     } else {
       places.push_back(arg);
     }
   }
   if (places.size() != 2 || places[0].starts_with("--") || places[1].starts_with("--")) {
-    die("usage: bench/recall/run DATASET_DIR OUT.jsonl [--pooled]");
+    die("usage: clawmark-recall DATASET_DIR OUT.jsonl [--pooled] [--encoder FILE]");
   }
   options.dataset = places[0];
   options.out = places[1];

