@@ -46,7 +46,7 @@ std::string content_of(const json::object& message) {
 class KeyGuard {
  public:
   std::optional<std::string> admit(const std::string& raw) {
-    const auto legal = normal_fact_key(raw);
+    auto legal = normal_fact_key(raw);
     if (!legal) return std::nullopt;
     const auto [at, fresh] = owners_.emplace(*legal, raw);
     if (!fresh && at->second != raw) return std::nullopt;

@@ -41,7 +41,7 @@ std::optional<TimeMs> parse_http_date(std::string_view value) {
     if (part.find(':') != std::string_view::npos) {
       clock = part;
     } else if (const auto n = number(part)) {
-      (day ? year : day) = *n;
+      (day ? year : day) = n;
     } else if (part.size() == 3) {
       const auto found = std::find(kMonths.begin(), kMonths.end(), lower_ascii(part));
       if (found != kMonths.end()) month = static_cast<int>(found - kMonths.begin()) + 1;

@@ -115,7 +115,7 @@ std::string fold_token(std::string_view text) {
   bool ascii = true;
   for (const char c : text) ascii = ascii && static_cast<unsigned char>(c) < 0x80;
   if (ascii) return lower_ascii(text);
-  const std::string folded = fold_case(text);
+  std::string folded = fold_case(text);
   UErrorCode status = U_ZERO_ERROR;
   const auto* nfd = icu::Normalizer2::getNFDInstance(status);
   const auto* nfc = icu::Normalizer2::getNFCInstance(status);

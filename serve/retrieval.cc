@@ -6,11 +6,11 @@
 
 #include "base/limits.h"
 #include "base/logging.h"
+#include "base/read_snapshot.h"
 #include "base/utf8.h"
 #include "projections/facts.h"
 #include "projections/messages.h"
 #include "projections/rarity.h"
-#include "base/read_snapshot.h"
 #include "projections/search.h"
 #include "serve/quote.h"
 #include "serve/retrieval_pool.h"
@@ -20,7 +20,7 @@ namespace clawmark {
 namespace {
 
 constexpr std::size_t kLexicalHits = 200, kVectorHits = 100;
-constexpr std::int64_t kLexicalMs = 50;   // of the lexical leg alone
+constexpr std::int64_t kLexicalMs = 50;   // of the lexical leg alone; a patient caller's eighth
 constexpr std::int64_t kEmbedMs = 60;     // of the query's embedding alone
 constexpr double kAlike = 0.8;            // token Jaccard of near-copies
 constexpr std::size_t kWindowTexts = 60;  // newest messages of the request whose texts are compared
@@ -86,7 +86,8 @@ void Retrieval::lexical_leg(Database& db, const Sight& sight, Pool& pool) {
   query.agent = sight.scope.agent;
   query.audiences = sight.audiences;
   query.limit = kLexicalHits;
-  query.deadline_ms = std::min(kLexicalMs, left_ms(pool.query) / 2 + 1);
+  const std::int64_t left = left_ms(pool.query);
+  query.deadline_ms = std::min(std::max(kLexicalMs, left / 8), left / 2 + 1);
   query.clock = &clock_;
   query.context = true;
   auto found = lexical_search(db, query);

@@ -108,7 +108,7 @@ Status feed_archive(std::span<const std::uint8_t> archive, bool zstd, std::int64
     return Ok{};
   };
   for (std::size_t at = 0; at < bytes.size(); at += kPieceBytes) {
-    const auto status = reader.feed(bytes.substr(at, kPieceBytes), sink);
+    auto status = reader.feed(bytes.substr(at, kPieceBytes), sink);
     if (stopped) return Ok{};
     if (!status.ok()) return status;
   }

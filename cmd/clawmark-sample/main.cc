@@ -2,7 +2,9 @@
 // state folder.
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdio>
+#include <system_error>
 
 #include "cmd/clawmark-sample/sample.h"
 
@@ -16,7 +18,13 @@ int main(int argc, char** argv) {
   app.add_option("--start", start, "date of the story's first day, YYYY-MM-DD");
   app.add_option("--story", options.story_dir, "folder with people.json and sessions/");
   CLI11_PARSE(app, argc, argv);
-  if (std::sscanf(start.c_str(), "%4d-%2d-%2d", &options.year, &options.month, &options.day) != 3) {
+  const auto part = [&](std::size_t at, std::size_t digits, int& value) {
+    const char* const from = start.data() + at;
+    const auto end = std::from_chars(from, from + digits, value);
+    return end.ec == std::errc() && end.ptr == from + digits;
+  };
+  if (start.size() != 10 || start[4] != '-' || start[7] != '-' || !part(0, 4, options.year) ||
+      !part(5, 2, options.month) || !part(8, 2, options.day)) {
     std::fprintf(stderr, "clawmark-sample: --start must look like 2026-11-02\n");
     return 2;
   }

@@ -274,8 +274,9 @@ std::optional<FoundDate> find_date(const Clause& clause, std::size_t from, TimeM
     auto day = reader.day(at);
     if (day) {
       minutes = reader.time(at);
-    } else if ((minutes = reader.time(at))) {
-      day = reader.day(at);  // "at 9 on Friday"
+    } else {
+      minutes = reader.time(at);
+      if (minutes) day = reader.day(at);  // "at 9 on Friday"
     }
     if (!day) continue;
     const int m = minutes.value_or(0);

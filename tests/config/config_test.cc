@@ -13,7 +13,6 @@ namespace {
 
 using support::TempDir;
 using testing::AllOf;
-using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
