@@ -168,6 +168,18 @@ TEST(Daemon, stays_up_inert_and_says_what_is_missing_until_it_is_corrected) {
   EXPECT_FALSE(get_bool(status, "inert"));
 }
 
+TEST(Daemon, an_encoder_that_cannot_be_read_leaves_it_inert_and_named) {
+  World world;
+  support::write_text(world / "no-encoder", "not one");
+  world.extra = {{"CLAWMARK_ENCODER_FILE", world / "no-encoder"}};
+  Process daemon("clawmarkd", {}, world.environment());
+  ASSERT_TRUE(eventually([&] { return answers(world); })) << daemon.err();
+  EXPECT_TRUE(get_bool(status_of(world), "inert"));
+  const Outcome status = world.clawmark({"status"});
+  EXPECT_THAT(status.out, HasSubstr(world / "no-encoder"));
+  EXPECT_THAT(status.out, HasSubstr("make_sentence_encoder"));
+}
+
 TEST(Daemon, C167_a_bare_environment_is_enough) {
   const World world;
   const Process::Environment bare{{"CLAWMARK_DB_PATH", world / "d/clawmark.db"},
