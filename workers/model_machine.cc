@@ -188,7 +188,7 @@ Action ModelMachine::good(SpanAnswer answer, TimeMs now) {
   if (window_max_ != 0 && ++windows_since_cut_ % 10 == 0) window_max_ *= 2;
   if (window_max_ >= work_->items_per_load()) window_max_ = 0;
   Commit commit;
-  if (answer.extraction) {
+  if (answer.extraction || answer.graph) {
     commit.items = current_.items;
     commit.answer = std::move(answer);
   } else {

@@ -66,6 +66,7 @@ World::World(Retention retention)
   config->timezone = "UTC";
   projections.push_back(make_facts_projection({}));
   projections.push_back(make_messages_projection());
+  projections.push_back(make_graph_projection());
   projections.push_back(make_search_projection(bodies, presentable_text));
   must(register_search(store.db()));
   std::vector<Projection*> all;
