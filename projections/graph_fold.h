@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "log/event.h"
+#include "log/graph_events.h"
 #include "projections/graph_settle.h"
 #include "projections/standing.h"
 #include "projections/tables.h"

@@ -3,6 +3,7 @@
 #include "log/event_log.h"
 #include "projections/digest.h"
 #include "projections/graph_fold.h"
+#include "projections/graph_projection.h"
 #include "projections/graph_tables.h"
 #include "projections/projection.h"
 #include "projections/refold.h"

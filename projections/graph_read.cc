@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "base/json.h"
-#include "base/limits.h"
+#include "base/limits_world.h"
 #include "base/utf8.h"
 #include "projections/graph.h"
 #include "projections/graph_fold.h"

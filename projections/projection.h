@@ -54,7 +54,6 @@ struct FoldOptions {
 
 std::unique_ptr<Projection> make_facts_projection(const FoldOptions& options);
 std::unique_ptr<Projection> make_messages_projection();
-std::unique_ptr<Projection> make_graph_projection();
 // Raw text to the only form that may be indexed (sources/text_cleaner: presentable_text).
 using Presentable = std::function<std::string(std::string_view raw)>;
 // Needs bodies: excluded from digests of rebuild; texts that are gone are kept out and counted.

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/limits.h"
+#include "base/limits_world.h"
 #include "base/utf8.h"
 #include "serve/quote.h"
 #include "serve/tool_world.h"

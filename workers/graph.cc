@@ -1,8 +1,9 @@
 #include "workers/graph.h"
 
-#include "base/limits.h"
+#include "base/limits_world.h"
 #include "base/secrets.h"
 #include "base/utf8.h"
+#include "log/graph_events.h"
 #include "workers/extract.h"
 
 namespace clawmark {

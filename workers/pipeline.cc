@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/logging.h"
+#include "projections/graph_projection.h"
 #include "projections/rebuild.h"
 #include "sources/text_cleaner.h"
 #include "workers/decay.h"

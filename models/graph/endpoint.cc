@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/limits.h"
+#include "base/limits_world.h"
 #include "base/secrets.h"
 #include "base/utf8.h"
 #include "models/chat.h"

@@ -75,7 +75,7 @@ bool add_blocker_before(Reading& reading) {
 bool find_blocker(Reading& reading, const Context& context) {
   static const Pattern kUs("we|we're|i'm|i|work are|am|is|currently|still? blocked|stuck by|on *");
   static const Pattern kIt("{6} is|are|was still|currently|now? blocked by|on *");
-  static const Pattern kBlocks("{6} blocks|is blocking|us|the|our? *");
+  static const Pattern kBlocks("{6} blocks *"), kBlocking("{6} is|are blocking *");
   const auto& words = context.words();
   if (const auto match = kUs.match(words)) {
     const Span by = match->captures.back();
@@ -87,7 +87,8 @@ bool find_blocker(Reading& reading, const Context& context) {
     return true;
   }
   const auto is_blocked = kIt.match(words);
-  const auto blocks = is_blocked ? std::nullopt : kBlocks.match(words);
+  auto blocks = is_blocked ? std::nullopt : kBlocks.match(words);
+  if (!is_blocked && !blocks) blocks = kBlocking.match(words);
   if (!is_blocked && !blocks) return false;
   const auto& match = is_blocked ? is_blocked : blocks;
   std::string what = thing(context, match->captures[0], 6);

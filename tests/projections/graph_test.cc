@@ -123,16 +123,17 @@ TEST(Graph, C097_what_rested_on_a_forgotten_fact_goes_and_does_not_come_back) {
   const Seq m = w.say({.text = "We decided to use Stripe", .at = day(1)});
   const Seq other = w.say({.text = "Ada leads Ticketbox", .at = day(2)});
   w.extract({"project.payment", "Stripe", 0.95, {m}}, day(1));
-  // Facts quote what they rest on; this helper quotes nothing, so the whole message goes.
+  const std::string quote = "quote of Stripe";  // what the fact rests on, too
   const auto said = [&] {
-    w.completed(
-        {{"nodes", json::array{w.node("component", "Stripe", m), w.node("project", "Shop", m),
-                               w.node("person", "Ada", other)}},
-         {"edges", json::array{w.edge("DEPENDS_ON", "project", "Shop", "component", "Stripe", m)}},
-         {"episodes", json::array{w.episode("decision", "use Stripe", m)}},
-         {"prose", "They chose Stripe."},
-         {"state", "Stripe is next."}},
-        {m, other});
+    w.completed({{"nodes", json::array{w.node("component", "Stripe", m, {}, quote),
+                                       w.node("project", "Shop", m, {}, quote),
+                                       w.node("person", "Ada", other)}},
+                 {"edges", json::array{w.edge("DEPENDS_ON", "project", "Shop", "component",
+                                              "Stripe", m, {}, quote)}},
+                 {"episodes", json::array{w.episode("decision", "use Stripe", m, 0.8, quote)}},
+                 {"prose", "They chose Stripe."},
+                 {"state", "Stripe is next."}},
+                {m, other});
   };
   said();
   EXPECT_EQ(w.things().size(), 3u);

@@ -1,7 +1,9 @@
 #pragma once
 // A world with the graph folded beside the rest, and short ways to say what a graph answer said.
 
+#include "log/graph_events.h"
 #include "projections/graph.h"
+#include "projections/graph_projection.h"
 #include "world.h"
 
 namespace clawmark::testing_world {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "log/graph_events.h"
 #include "projections/rebuild.h"
 #include "world.h"
 

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "projections/graph_projection.h"
 #include "projections/rebuild.h"
 #include "projections/search.h"
 #include "sources/text_cleaner.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/limits.h"
+#include "base/limits_world.h"
 #include "projections/rebuild.h"
 #include "tests/workers/support.h"
 
