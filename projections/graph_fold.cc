@@ -58,6 +58,11 @@ Status GraphFold::fold(const Event& event) {
     CLAWMARK_ASSIGN(const auto changed, ledger_.branch(event));
     return restand(changed);
   }
+  if (type == event_type::kMessageForgotten || type == event_type::kSessionForgotten ||
+      type == event_type::kPersonForgotten) {
+    CLAWMARK_ASSIGN(const auto changed, ledger_.forget(event));
+    return restand(changed);
+  }
   if (type == event_type::kSessionDeleted) {
     CLAWMARK_ASSIGN(
         const auto changed,
@@ -76,6 +81,7 @@ Status GraphFold::message_observed(const Event& event) {
       "speaker, occurred_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
       event.seq.value, get_string(event.payload, "entry_id"), event.scope.agent, session_id,
       session_key, get_string(event.payload, "speaker"), event.occurred));
+  CLAWMARK_TRY(ledger_.observe(event));
   return ledger_.sight(event.seq, event.scope.agent, session_id, session_key);
 }
 

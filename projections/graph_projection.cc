@@ -11,11 +11,12 @@
 namespace clawmark {
 namespace {
 
-constexpr std::array<std::string_view, 10> kTypes = {
+constexpr std::array<std::string_view, 13> kTypes = {
     event_type::kMessageObserved, event_type::kMessageSighted,      event_type::kSessionBranch,
     event_type::kSessionDeleted,  event_type::kExtractionCompleted, event_type::kFactForgotten,
     event_type::kGraphCompleted,  event_type::kGraphMerged,         event_type::kGraphUnmerged,
-    event_type::kEventRedacted};
+    event_type::kEventRedacted,   event_type::kMessageForgotten,    event_type::kSessionForgotten,
+    event_type::kPersonForgotten};
 
 class GraphProjection final : public Projection {
  public:
