@@ -33,7 +33,8 @@ struct GraphDirt {
 
 class GraphFold {
  public:
-  GraphFold(Database& db, int generation) : tables_(db, "graph", generation), ledger_(tables_, true) {}
+  GraphFold(Database& db, int generation)
+      : tables_(db, "graph", generation), ledger_(tables_, true) {}
 
   Status fold(const Event& event);
   Result<bool> touched_by(Seq event);
