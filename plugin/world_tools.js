@@ -58,7 +58,8 @@ export const WORLD_TOOLS = Object.freeze([
     required: ["action"],
     properties: {
       action: { type: "string", enum: ["list", "search"], description: "all, or those about query" },
-      minSalience: { type: "number", minimum: 0, maximum: 1, description: "Only what mattered so much" },
+      minSalience: { type: "number", minimum: 0, maximum: 1,
+        description: "Only what mattered so much" },
       eventType: { type: "string", enum: ["decision", "plan_change", "blocker", "breakthrough",
         "completion", "error"], description: "Only of this kind" },
       query: string("What they are about, for search"),
@@ -71,7 +72,9 @@ export const WORLD_TOOLS = Object.freeze([
     label: "Open a summary",
     description: "Open a summary of an earlier conversation: its messages as they were said.",
     required: ["summaryId"],
-    properties: { summaryId: string("Id of the summary, for example sum_42, as wc_search shows it") },
+    properties: {
+      summaryId: string("Id of the summary, for example sum_42, as wc_search shows it"),
+    },
   },
   {
     name: "wc_file",
