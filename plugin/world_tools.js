@@ -57,7 +57,8 @@ export const WORLD_TOOLS = Object.freeze([
       + "blockers found, breakthroughs, completions, errors.",
     required: ["action"],
     properties: {
-      action: { type: "string", enum: ["list", "search"], description: "all, or those about query" },
+      action: { type: "string", enum: ["list", "search"],
+        description: "all, or those about query" },
       minSalience: { type: "number", minimum: 0, maximum: 1,
         description: "Only what mattered so much" },
       eventType: { type: "string", enum: ["decision", "plan_change", "blocker", "breakthrough",
