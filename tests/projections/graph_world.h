@@ -47,9 +47,9 @@ struct GraphWorld : World {
   }
 
   // A graph.completed event of these parts: "nodes", "edges", "episodes", "merges", "prose", ….
-  Seq completed(json::object payload, const std::vector<Seq>& messages = {}) {
+  Seq completed(json::object payload, const std::vector<Seq>& covered = {}) {
     json::array list;
-    for (const Seq message : messages) list.push_back(message.value);
+    for (const Seq message : covered) list.push_back(message.value);
     payload["messages"] = std::move(list);
     payload["session_id"] = "s1";
     payload["holder"] = holder;
