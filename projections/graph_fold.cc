@@ -25,11 +25,12 @@ bool holds(const List& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-// A person's own words, in a conversation: the only thing that can carry a claim.
-bool is_persons_word(const Event& event) {
+// What is said in a conversation. Only a person's own words can carry a claim; a summary also
+// speaks of the answers.
+bool is_said(const Event& event) {
   const Lane lane = event.scope.lane;
-  return get_string(event.payload, "role") == "user" &&
-         get_string(event.payload, "class") == "chat" &&
+  const std::string role = get_string(event.payload, "role");
+  return (role == "user" || role == "assistant") && get_string(event.payload, "class") == "chat" &&
          get_string(event.payload, "noise").empty() &&
          (lane == Lane::kDirect || lane == Lane::kGroup || lane == Lane::kUnknown);
 }
@@ -39,6 +40,7 @@ bool is_persons_word(const Event& event) {
 // An item of graph.completed, checked; `reason` not empty: it is kept and does not count.
 struct GraphFold::Item {
   std::string kind, holder, type, key, to_type, to_key, slot, choice, replaces;
+  std::int64_t ordinal = 0;  // among its kind in the event
   json::object body;
   std::vector<std::pair<std::int64_t, std::string>> evidence;
   std::string reason;
@@ -73,14 +75,15 @@ Status GraphFold::fold(const Event& event) {
 }
 
 Status GraphFold::message_observed(const Event& event) {
-  if (!is_persons_word(event)) return Ok{};
+  if (!is_said(event)) return Ok{};
   const std::string session_id = get_string(event.payload, "session_id");
   const std::string session_key = get_string(event.payload, "session_key", event.scope.session_key);
   CLAWMARK_TRY(tables_.run(
       "INSERT OR IGNORE INTO graph_messages__g#(message, entry_id, agent, session_id, session_key, "
-      "speaker, occurred_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+      "speaker, person, occurred_ms) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
       event.seq.value, get_string(event.payload, "entry_id"), event.scope.agent, session_id,
-      session_key, get_string(event.payload, "speaker"), event.occurred));
+      session_key, get_string(event.payload, "speaker"),
+      get_string(event.payload, "role") == "user", event.occurred));
   CLAWMARK_TRY(ledger_.observe(event));
   return ledger_.sight(event.seq, event.scope.agent, session_id, session_key);
 }
@@ -109,7 +112,7 @@ Status GraphFold::extraction(const Event& event) {
     const std::string holder = get_string(fact, "holder"), subject = get_string(fact, "subject");
     const std::string key = get_string(fact, "key");
     CLAWMARK_ASSIGN(const auto gone,
-                    tables_.query_int("SELECT 1 FROM graph_forgotten__g# WHERE agent = ?1 AND "
+                    tables_.query_int("SELECT 1 FROM graph_let_go__g# WHERE agent = ?1 AND "
                                       "holder = ?2 AND subject = ?3 AND key = ?4",
                                       event.scope.agent, holder, subject, key));
     for (const auto& one : *evidence) {
@@ -117,8 +120,9 @@ Status GraphFold::extraction(const Event& event) {
       const std::int64_t message = get_int(one.get_object(), "message");
       CLAWMARK_TRY(tables_.run(
           "INSERT OR IGNORE INTO graph_facts__g#(message, agent, holder, subject, key, "
-          "quote) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
-          message, event.scope.agent, holder, subject, key, get_string(one.get_object(), "quote")));
+          "quote, value) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+          message, event.scope.agent, holder, subject, key, get_string(one.get_object(), "quote"),
+          get_string(fact, "value")));
       if (gone) touched.push_back({message});
     }
   }
@@ -130,7 +134,7 @@ Status GraphFold::forgotten(const Event& event) {
   const std::string subject = get_string(event.payload, "subject");
   const std::string key = get_string(event.payload, "key");
   CLAWMARK_TRY(tables_.run(
-      "INSERT INTO graph_forgotten__g#(agent, holder, subject, key, at_ms) VALUES(?1, ?2, ?3, ?4, "
+      "INSERT INTO graph_let_go__g#(agent, holder, subject, key, at_ms) VALUES(?1, ?2, ?3, ?4, "
       "?5) ON CONFLICT DO UPDATE SET at_ms = max(at_ms, excluded.at_ms)",
       event.scope.agent, holder, subject, key, event.occurred));
   std::vector<Seq> messages;
@@ -154,13 +158,15 @@ Status GraphFold::graph(const Event& event) {
 Status GraphFold::take_items(const Event& event, const char* list, const char* kind) {
   const auto* items = find_array(event.payload, list);
   if (items == nullptr) return Ok{};
-  for (const auto& value : *items) {
+  for (std::size_t at = 0; at < items->size(); ++at) {
+    const json::value& value = (*items)[at];
     if (!value.is_object()) {
       CLAWMARK_TRY(count("malformed"));
       continue;
     }
-    CLAWMARK_ASSIGN(const auto item, read_item(event, kind, value.get_object()));
+    CLAWMARK_ASSIGN(auto item, read_item(event, kind, value.get_object()));
     if (!item) continue;
+    item->ordinal = static_cast<std::int64_t>(at);
     if (item->kind == "merge") {
       if (item->reason.empty()) {
         CLAWMARK_TRY(note_merge(event.scope.agent, *item, event.occurred, false, "model"));
@@ -244,7 +250,7 @@ Result<std::optional<GraphFold::Item>> GraphFold::read_item(const Event& event, 
       const std::int64_t message = get_int(one.get_object(), "message");
       CLAWMARK_ASSIGN(const auto there,
                       tables_.query_int("SELECT 1 FROM graph_messages__g# WHERE message = ?1 AND "
-                                        "agent = ?2",
+                                        "agent = ?2 AND person = 1",
                                         message, event.scope.agent));
       if (there) item.evidence.emplace_back(message, get_string(one.get_object(), "quote"));
     }
@@ -283,10 +289,10 @@ Status GraphFold::take_prose(const Event& event, const char* member) {
 
 Status GraphFold::insert(const Event& event, const Item& item) {
   CLAWMARK_TRY(tables_.run(
-      "INSERT INTO graph_claims__g#(seq, kind, agent, holder, type, key, to_type, to_key, slot, "
-      "choice, replaces, body, said_ms, message, quote, state) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, "
-      "?8, ?9, ?10, ?11, ?12, 0, 0, '', '')",
-      event.seq.value, item.kind, event.scope.agent, item.holder, item.type, item.key, item.to_type,
+      "INSERT INTO graph_claims__g#(seq, kind, ordinal, agent, holder, type, key, to_type, to_key, "
+      "slot, choice, replaces, body, said_ms, message, quote, state) VALUES(?1, ?2, ?3, ?4, ?5, ?6, "
+      "?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0, '', '')",
+      event.seq.value, item.kind, item.ordinal, event.scope.agent, item.holder, item.type, item.key, item.to_type,
       item.to_key, item.slot, item.choice, item.replaces, to_text(item.body)));
   const std::int64_t claim = tables_.db().last_insert_rowid();
   for (const auto& [message, quote] : item.evidence) {

@@ -62,7 +62,11 @@ class GraphFold {
   Status restand(const std::vector<Seq>& messages);
   // Sets a claim's state, time and newest evidence; adds what rests on it to the dirt.
   Status settle_claim(std::int64_t claim);
-  Result<bool> is_forgotten(std::int64_t message, const std::string& quote);
+  // What became of a passage of a message. Forgotten: it holds what a forgotten fact rests on. Of a
+  // message that was forgotten as the source of a fact without a passage of its own, all is set
+  // aside: nobody can tell which sentence it was.
+  enum class Passage { kStands, kSetAside, kForgotten };
+  Result<Passage> passage(std::int64_t message, const std::string& quote);
   Status settle_dirt();
   Status settle_one_node(const GraphDirt::Key& key);
   Status settle_slot_of(const GraphDirt::Key& key);

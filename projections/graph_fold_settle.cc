@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "projections/graph_fold.h"
 #include "projections/graph_names.h"
 #include "projections/graph_rows.h"
@@ -9,10 +10,17 @@
 namespace clawmark {
 namespace {
 
+constexpr std::size_t kTellingChars = 4;
 constexpr int kMergeHopsMax = 8;  // names of names; a ring ends here, too
 
 bool takes_turns(const std::string& type) {
   return type == "decision" || type == "constraint";
+}
+
+// A short value is in everything.
+bool tells(std::string_view quote, std::string_view value) {
+  return count_code_points(value) >= kTellingChars &&
+         fold_case(quote).find(fold_case(value)) != std::string::npos;
 }
 
 }  // namespace
@@ -52,14 +60,21 @@ Status GraphFold::restand(const std::vector<Seq>& messages) {
   return Ok{};
 }
 
-Result<bool> GraphFold::is_forgotten(std::int64_t message, const std::string& quote) {
-  bool gone = false;
+Result<GraphFold::Passage> GraphFold::passage(std::int64_t message, const std::string& quote) {
+  bool told = false, gone = false;
   CLAWMARK_TRY(tables_.each(
-      "SELECT f.quote FROM graph_facts__g# f JOIN graph_forgotten__g# g ON g.agent = f.agent AND "
+      "SELECT f.quote, f.value FROM graph_facts__g# f JOIN graph_let_go__g# g ON g.agent = f.agent AND "
       "g.holder = f.holder AND g.subject = f.subject AND g.key = f.key WHERE f.message = ?1 AND "
       "g.at_ms >= (SELECT occurred_ms FROM graph_messages__g# WHERE message = ?1)",
-      [&](Statement& row) { gone = gone || quotes_overlap(row.text(0), quote); }, message));
-  return gone;
+      [&](Statement& row) {
+        told = true;
+        gone = gone || quotes_overlap(row.text(0), quote) || tells(quote, row.text(1));
+      },
+      message));
+  if (gone) return Passage::kForgotten;
+  if (told) return Passage::kStands;
+  CLAWMARK_ASSIGN(const bool source, ledger_.is_source_only({message}));
+  return source ? Passage::kSetAside : Passage::kStands;
 }
 
 Status GraphFold::settle_claim(std::int64_t claim) {
@@ -74,13 +89,16 @@ Status GraphFold::settle_claim(std::int64_t claim) {
       "m ON m.message = e.message WHERE e.claim = ?1 ORDER BY m.occurred_ms, m.entry_id, e.quote",
       [&](Statement& row) { all.push_back({row.integer(0), row.string(1), row.time(2)}); }, claim));
   const Evidence* newest = nullptr;
-  bool any_gone = false, any_forgotten = false, all_forgotten = !all.empty();
+  bool any_gone = false, any_forgotten = false;
+  bool any_told = false, all_told = !all.empty();
   for (const Evidence& one : all) {
     CLAWMARK_ASSIGN(const Standing standing, ledger_.standing({one.message}));
-    CLAWMARK_ASSIGN(const bool gone, is_forgotten(one.message, one.quote));
+    CLAWMARK_ASSIGN(const Passage words, passage(one.message, one.quote));
+    const bool gone = words != Passage::kStands;
     any_gone = any_gone || gone || standing != Standing::kActive;
     any_forgotten = any_forgotten || gone;
-    all_forgotten = all_forgotten && gone;
+    any_told = any_told || words == Passage::kForgotten;
+    all_told = all_told && words == Passage::kForgotten;
     if (!gone && standing == Standing::kActive) newest = &one;
   }
   std::string kind, agent, holder, type, key, slot, to_type, to_key;
@@ -106,8 +124,9 @@ Status GraphFold::settle_claim(std::int64_t claim) {
                   "WHERE id = ?1",
                   claim, state, live ? newest->occurred : TimeMs{0}, live ? newest->message : 0,
                   live ? newest->quote : ""));
-  if (all_forgotten || (whole && any_forgotten)) {
-    // What was forgotten is not kept beside the log either.
+  if (all_told || (whole && any_told)) {
+    // What was forgotten is not kept beside the log either. What was only set aside may return, when
+    // it becomes known which passage it was.
     CLAWMARK_TRY(tables_.run("UPDATE graph_claims__g# SET body = '{}' WHERE id = ?1", claim));
     CLAWMARK_TRY(
         tables_.run("UPDATE OR REPLACE graph_evidence__g# SET quote = '' WHERE claim = ?1", claim));

@@ -11,10 +11,10 @@ inline constexpr std::string_view kGraphDdl = R"sql(
 CREATE TABLE IF NOT EXISTS graph_messages__g#(
   message INTEGER PRIMARY KEY, entry_id TEXT NOT NULL, agent TEXT NOT NULL,
   session_id TEXT NOT NULL, session_key TEXT NOT NULL, speaker TEXT NOT NULL,
-  occurred_ms INTEGER NOT NULL) STRICT;
+  person INTEGER NOT NULL, occurred_ms INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS graph_claims__g#(
-  id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, kind TEXT NOT NULL, agent TEXT NOT NULL,
-  holder TEXT NOT NULL, type TEXT NOT NULL, key TEXT NOT NULL, to_type TEXT NOT NULL,
+  id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, kind TEXT NOT NULL, ordinal INTEGER NOT NULL,
+  agent TEXT NOT NULL, holder TEXT NOT NULL, type TEXT NOT NULL, key TEXT NOT NULL, to_type TEXT NOT NULL,
   to_key TEXT NOT NULL, slot TEXT NOT NULL, choice TEXT NOT NULL, replaces TEXT NOT NULL,
   body TEXT NOT NULL, said_ms INTEGER NOT NULL, message INTEGER NOT NULL, quote TEXT NOT NULL,
   state TEXT NOT NULL) STRICT;
@@ -35,10 +35,10 @@ CREATE TABLE IF NOT EXISTS graph_evidence__g#(
 CREATE INDEX IF NOT EXISTS graph_evidence__g#_message ON graph_evidence__g#(message);
 CREATE TABLE IF NOT EXISTS graph_facts__g#(
   message INTEGER NOT NULL, agent TEXT NOT NULL, holder TEXT NOT NULL, subject TEXT NOT NULL,
-  key TEXT NOT NULL, quote TEXT NOT NULL,
-  PRIMARY KEY(message, agent, holder, subject, key, quote)) STRICT, WITHOUT ROWID;
+  key TEXT NOT NULL, quote TEXT NOT NULL, value TEXT NOT NULL,
+  PRIMARY KEY(message, agent, holder, subject, key, quote, value)) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS graph_facts__g#_key ON graph_facts__g#(agent, holder, subject, key);
-CREATE TABLE IF NOT EXISTS graph_forgotten__g#(
+CREATE TABLE IF NOT EXISTS graph_let_go__g#(
   agent TEXT NOT NULL, holder TEXT NOT NULL, subject TEXT NOT NULL, key TEXT NOT NULL,
   at_ms INTEGER NOT NULL, PRIMARY KEY(agent, holder, subject, key)) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS graph_merges__g#(
@@ -84,7 +84,7 @@ CREATE TABLE IF NOT EXISTS graph_counters__g#(
 inline constexpr std::string_view kGraphDrop =
     "DROP TABLE IF EXISTS graph_messages__g#; DROP TABLE IF EXISTS graph_claims__g#;"
     "DROP TABLE IF EXISTS graph_evidence__g#; DROP TABLE IF EXISTS graph_facts__g#;"
-    "DROP TABLE IF EXISTS graph_forgotten__g#; DROP TABLE IF EXISTS graph_merges__g#;"
+    "DROP TABLE IF EXISTS graph_let_go__g#; DROP TABLE IF EXISTS graph_merges__g#;"
     "DROP TABLE IF EXISTS graph_nodes__g#; DROP TABLE IF EXISTS graph_aliases__g#;"
     "DROP TABLE IF EXISTS graph_edges__g#; DROP TABLE IF EXISTS graph_episodes__g#;"
     "DROP TABLE IF EXISTS graph_counters__g#;";
@@ -107,15 +107,15 @@ DROP VIEW IF EXISTS graph_aliases;
 CREATE VIEW graph_aliases AS SELECT agent, alias, holder, type, key
   FROM graph_aliases__g#;
 DROP VIEW IF EXISTS graph_claims;
-CREATE VIEW graph_claims AS SELECT id, seq, kind, agent, holder, type, key, to_type, to_key,
-  slot, choice, replaces, body, said_ms, message, quote, state
+CREATE VIEW graph_claims AS SELECT id, seq, kind, ordinal, agent, holder, type, key, to_type,
+  to_key, slot, choice, replaces, body, said_ms, message, quote, state
   FROM graph_claims__g#;
 DROP VIEW IF EXISTS graph_evidence;
 CREATE VIEW graph_evidence AS SELECT claim, message, quote
   FROM graph_evidence__g#;
 DROP VIEW IF EXISTS graph_messages;
 CREATE VIEW graph_messages AS SELECT message, entry_id, agent, session_id, session_key, speaker,
-  occurred_ms
+  person, occurred_ms
   FROM graph_messages__g#;
 DROP VIEW IF EXISTS graph_merges;
 CREATE VIEW graph_merges AS SELECT agent, holder, type, from_key, into_key, at_ms, undone, source

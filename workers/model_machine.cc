@@ -21,7 +21,7 @@ bool is_auth(const Error& error) {
 
 // Says something about what was asked: an extraction, or a vector for each text.
 bool is_usable(const SpanAnswer& answer) {
-  return answer.extraction.has_value() ||
+  return answer.extraction.has_value() || answer.graph.has_value() ||
          (!answer.vectors.empty() && std::all_of(answer.vectors.begin(), answer.vectors.end(),
                                                  [](const auto& v) { return v.has_value(); }));
 }

@@ -300,6 +300,18 @@ Status WindowPort::move_cursor(Transaction& txn, const std::set<std::int64_t>& d
   return advance_cursor(txn, id(), cursor.position, {oldest - 1}, now);
 }
 
+// Of these messages the ones that were forgotten or deleted after they were loaded.
+Result<std::set<std::int64_t>> WindowPort::deleted_since(const std::set<std::int64_t>& messages) {
+  std::vector<Seq> asked;
+  for (const std::int64_t seq : messages) asked.push_back({seq});
+  CLAWMARK_ASSIGN(const auto rows, read_messages(store_.db(), asked));
+  std::set<std::int64_t> out;
+  for (const auto& row : rows) {
+    if (row.state == "deleted" && job_.rows.contains(row.seq.value)) out.insert(row.seq.value);
+  }
+  return out;
+}
+
 Status WindowPort::commit(const Commit& commit, TimeMs now) {
   std::set<std::int64_t> done;
   std::vector<const WorkItem*> items;
@@ -308,9 +320,14 @@ Status WindowPort::commit(const Commit& commit, TimeMs now) {
     done.insert(job_.batch->items[i].message);
   }
   if (commit.last) done.insert(job_.passed.begin(), job_.passed.end());
+  CLAWMARK_ASSIGN(const auto lost, deleted_since(done));
   CLAWMARK_ASSIGN(auto txn, Transaction::begin(store_.db()));
   if (is_answer(commit.answer)) {
-    if (const auto event = completed(items, commit.answer)) {
+    // An answer that may speak of what was forgotten while it was awaited counts for nothing; the
+    // other messages wait for the next window.
+    if (!lost.empty()) {
+      done = lost;
+    } else if (const auto event = completed(items, commit.answer)) {
       CLAWMARK_TRY(store_.log().append(txn, *event));
     }
     if (!options_.local) {

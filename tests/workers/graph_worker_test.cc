@@ -6,80 +6,11 @@
 
 #include "base/limits_world.h"
 #include "projections/rebuild.h"
-#include "tests/workers/support.h"
+#include "tests/workers/graph_support.h"
+#include "workers/graph.h"
 
 namespace clawmark {
 namespace {
-
-constexpr std::int64_t kMs = 1'795'000'000'000 - kHourMs;
-
-std::string uuid(int n) {
-  std::string tail = std::to_string(n);
-  return "00000000-0000-4000-8000-" + std::string(12 - tail.size(), '0') + tail;
-}
-
-Entry said(int n, const std::string& text, const std::string& sender = "101") {
-  Entry entry = message(uuid(n), "user", text, kMs + n * 1000);
-  entry.sender_id = sender;
-  entry.channel = "telegram";
-  return entry;
-}
-
-// A model that answers with prose and one task for each message, or fails as told.
-class FakeGraph final : public GraphExtractor {
- public:
-  std::string model() const override { return "fake-graph"; }
-  std::string prompt_version() const override { return "1"; }
-  bool is_local() const override { return false; }
-  Result<GraphAnswer> extract_local(std::span<const WindowMessage>, std::string_view) override {
-    return make_error(ErrorKind::kFatal, "graph", "not_local", "");
-  }
-  HttpRequest plan(std::span<const WindowMessage> window, std::string_view) const override {
-    HttpRequest request;
-    request.url = "http://graph.test/v1/chat/completions";
-    for (const auto& m : window) request.body += m.text + "\n";
-    return request;
-  }
-  Result<GraphAnswer> interpret(const Result<HttpResponse>& response,
-                                std::span<const WindowMessage> window) const override {
-    if (!response.ok()) return response.error();
-    if (response->status != 200) {
-      return make_error(ErrorKind::kPoison, "graph", "rejected", "HTTP 400");
-    }
-    GraphAnswer answer;
-    answer.prose = "They talked.";
-    answer.state = "All is said.";
-    for (const auto& m : window) {
-      GraphNode node;
-      node.type = "task";
-      node.name = m.text;
-      node.status = "pending";
-      node.confidence = 0.9;
-      node.evidence = {{m.message, m.text}};
-      node.verified = true;
-      answer.nodes.push_back(std::move(node));
-    }
-    answer.usage = {100, 10};
-    return answer;
-  }
-};
-
-struct GraphWorld : World {
-  explicit GraphWorld(std::shared_ptr<GraphExtractor> given = nullptr)
-      : graph(given ? std::move(given) : make_builtin_graph_extractor()) {
-    call = [this](const HttpRequest& request) -> Result<HttpResponse> {
-      ++calls;
-      HttpResponse response;
-      response.status = request.body.find("poison") == std::string::npos ? 200 : 400;
-      return response;
-    };
-    close();
-    models = [this] { return PipelineModels{embedder, extractor, "", "", graph}; };
-    open();
-  }
-  std::shared_ptr<GraphExtractor> graph;
-  int calls = 0;
-};
 
 TEST(GraphWorker, short_sessions_are_covered_and_each_item_belongs_to_who_heard_it) {
   GraphWorld w;
@@ -118,20 +49,37 @@ TEST(GraphWorker, a_chunk_is_asked_once_and_its_event_written_once_over_restarts
 
 TEST(GraphWorker, an_endpoint_waits_until_a_session_is_idle_or_its_chunk_is_full) {
   GraphWorld w(std::make_shared<FakeGraph>());
-  w.drain();  // what was there at the start is not waited for
+  w.models = [&] { return PipelineModels{w.embedder, w.extractor, "", ""}; };  // the port by hand
+  w.reopen();
+  GraphPort port(*w.store, w.pipeline->bodies(), w.graph, {});
+  const Load load{kLeafChunkMessages, 0, false};
+  const auto waiting = [&] {
+    const auto batch = port.load(load, w.clock.now());
+    EXPECT_TRUE(batch.ok());
+    return batch.ok() ? **batch : Batch{};
+  };
+  waiting();  // what was there at the start is not waited for
   auto db = w.add("agent-db");
   std::vector<Entry> entries{said(3500, "fresh")};
   db->streams = {stream("s1", entries, "agent:main:telegram:direct:101")};
   w.drain();
-  EXPECT_EQ(w.count("graph.completed"), 0);
+  Batch batch = waiting();
+  EXPECT_TRUE(batch.items.empty());
+  EXPECT_EQ(batch.pending, 1);
+  ASSERT_TRUE(batch.ready_at);
+  EXPECT_EQ(batch.ready_at->value, kMs + 3500 * 1000 + 3 * kHourMs);
   const std::string long_text(3900, 'x');
   for (int n = 0; n < 22; ++n) entries.push_back(said(3501 + n, std::to_string(n) + long_text));
   db->streams = {stream("s1", entries, "agent:main:telegram:direct:101")};
   w.drain();
-  EXPECT_GE(w.count("graph.completed"), 1);  // over 20,000 tokens
+  batch = waiting();
+  EXPECT_GE(batch.items.size(), 20u) << "over 20,000 tokens";
+  EXPECT_LT(batch.items.size(), entries.size()) << "the rest waits for the next chunk";
+  entries.resize(3);
+  db->streams.push_back(stream("s2", {said(9, "short")}, "agent:main:telegram:direct:102"));
+  w.drain();
   w.clock.advance(4 * kHourMs);
-  EXPECT_TRUE(w.drain().done);
-  EXPECT_EQ(w.number("SELECT count(*) FROM graph_nodes WHERE key = 'fresh'"), 1);
+  EXPECT_FALSE(waiting().items.empty()) << "idle";
 }
 
 TEST(GraphWorker, one_message_that_no_model_takes_is_parked_and_the_others_go_on) {
@@ -139,7 +87,7 @@ TEST(GraphWorker, one_message_that_no_model_takes_is_parked_and_the_others_go_on
   auto db = w.add("agent-db");
   db->streams = {stream("s1", {said(1, "good"), said(2, "poison"), said(3, "fine")},
                         "agent:main:telegram:direct:101")};
-  w.waits = 40;
+  w.waits = 60;
   w.clock.advance(4 * kHourMs);
   w.drain();
   EXPECT_EQ(w.number("SELECT count(*) FROM parked WHERE worker = 'graph'"), 1);
