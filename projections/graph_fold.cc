@@ -118,11 +118,11 @@ Status GraphFold::extraction(const Event& event) {
     for (const auto& one : *evidence) {
       if (!one.is_object()) continue;
       const std::int64_t message = get_int(one.get_object(), "message");
-      CLAWMARK_TRY(tables_.run(
-          "INSERT OR IGNORE INTO graph_facts__g#(message, agent, holder, subject, key, "
-          "quote, value) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-          message, event.scope.agent, holder, subject, key, get_string(one.get_object(), "quote"),
-          get_string(fact, "value")));
+      CLAWMARK_TRY(
+          tables_.run("INSERT OR IGNORE INTO graph_facts__g#(message, agent, holder, subject, key, "
+                      "quote, value) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                      message, event.scope.agent, holder, subject, key,
+                      get_string(one.get_object(), "quote"), get_string(fact, "value")));
       if (gone) touched.push_back({message});
     }
   }
@@ -290,10 +290,11 @@ Status GraphFold::take_prose(const Event& event, const char* member) {
 Status GraphFold::insert(const Event& event, const Item& item) {
   CLAWMARK_TRY(tables_.run(
       "INSERT INTO graph_claims__g#(seq, kind, ordinal, agent, holder, type, key, to_type, to_key, "
-      "slot, choice, replaces, body, said_ms, message, quote, state) VALUES(?1, ?2, ?3, ?4, ?5, ?6, "
+      "slot, choice, replaces, body, said_ms, message, quote, state) VALUES(?1, ?2, ?3, ?4, ?5, "
+      "?6, "
       "?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0, '', '')",
-      event.seq.value, item.kind, item.ordinal, event.scope.agent, item.holder, item.type, item.key, item.to_type,
-      item.to_key, item.slot, item.choice, item.replaces, to_text(item.body)));
+      event.seq.value, item.kind, item.ordinal, event.scope.agent, item.holder, item.type, item.key,
+      item.to_type, item.to_key, item.slot, item.choice, item.replaces, to_text(item.body)));
   const std::int64_t claim = tables_.db().last_insert_rowid();
   for (const auto& [message, quote] : item.evidence) {
     CLAWMARK_TRY(

@@ -63,7 +63,8 @@ Status GraphFold::restand(const std::vector<Seq>& messages) {
 Result<GraphFold::Passage> GraphFold::passage(std::int64_t message, const std::string& quote) {
   bool told = false, gone = false;
   CLAWMARK_TRY(tables_.each(
-      "SELECT f.quote, f.value FROM graph_facts__g# f JOIN graph_let_go__g# g ON g.agent = f.agent AND "
+      "SELECT f.quote, f.value FROM graph_facts__g# f JOIN graph_let_go__g# g ON g.agent = f.agent "
+      "AND "
       "g.holder = f.holder AND g.subject = f.subject AND g.key = f.key WHERE f.message = ?1 AND "
       "g.at_ms >= (SELECT occurred_ms FROM graph_messages__g# WHERE message = ?1)",
       [&](Statement& row) {
@@ -125,8 +126,8 @@ Status GraphFold::settle_claim(std::int64_t claim) {
                   claim, state, live ? newest->occurred : TimeMs{0}, live ? newest->message : 0,
                   live ? newest->quote : ""));
   if (all_told || (whole && any_told)) {
-    // What was forgotten is not kept beside the log either. What was only set aside may return, when
-    // it becomes known which passage it was.
+    // What was forgotten is not kept beside the log either. What was only set aside may return,
+    // when it becomes known which passage it was.
     CLAWMARK_TRY(tables_.run("UPDATE graph_claims__g# SET body = '{}' WHERE id = ?1", claim));
     CLAWMARK_TRY(
         tables_.run("UPDATE OR REPLACE graph_evidence__g# SET quote = '' WHERE claim = ?1", claim));

@@ -14,7 +14,8 @@ CREATE TABLE IF NOT EXISTS graph_messages__g#(
   person INTEGER NOT NULL, occurred_ms INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS graph_claims__g#(
   id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, kind TEXT NOT NULL, ordinal INTEGER NOT NULL,
-  agent TEXT NOT NULL, holder TEXT NOT NULL, type TEXT NOT NULL, key TEXT NOT NULL, to_type TEXT NOT NULL,
+  agent TEXT NOT NULL, holder TEXT NOT NULL, type TEXT NOT NULL, key TEXT NOT NULL,
+  to_type TEXT NOT NULL,
   to_key TEXT NOT NULL, slot TEXT NOT NULL, choice TEXT NOT NULL, replaces TEXT NOT NULL,
   body TEXT NOT NULL, said_ms INTEGER NOT NULL, message INTEGER NOT NULL, quote TEXT NOT NULL,
   state TEXT NOT NULL) STRICT;
@@ -114,9 +115,12 @@ DROP VIEW IF EXISTS graph_evidence;
 CREATE VIEW graph_evidence AS SELECT claim, message, quote
   FROM graph_evidence__g#;
 DROP VIEW IF EXISTS graph_messages;
-CREATE VIEW graph_messages AS SELECT message, entry_id, agent, session_id, session_key, speaker,
-  person, occurred_ms
-  FROM graph_messages__g#;
+CREATE VIEW graph_messages AS SELECT m.message, m.entry_id, m.agent,
+  coalesce((SELECT min(s.session_id) FROM graph_sightings__g# s WHERE s.message = m.message AND NOT
+    EXISTS(SELECT 1 FROM graph_deleted__g# d WHERE d.agent = s.agent AND d.session_id =
+    s.session_id)), m.session_id) AS session_id,  -- whichever of its copies was read first
+  m.session_key, m.speaker, m.person, m.occurred_ms
+  FROM graph_messages__g# m;
 DROP VIEW IF EXISTS graph_merges;
 CREATE VIEW graph_merges AS SELECT agent, holder, type, from_key, into_key, at_ms, undone, source
   FROM graph_merges__g#;

@@ -20,8 +20,8 @@ constexpr char kMetaKey[] = "withdrawn_seq";
 constexpr std::size_t kScan = 500;  // events read at a time
 constexpr std::size_t kUntombedMax = 5000;
 constexpr std::size_t kTellingChars = 4;  // a shorter value says nothing within a quote
-constexpr std::string_view kScanned[] = {
-    event_type::kExtractionCompleted, event_type::kGraphCompleted, event_type::kBatchParked};
+constexpr std::string_view kScanned[] = {event_type::kExtractionCompleted,
+                                         event_type::kGraphCompleted, event_type::kBatchParked};
 constexpr std::string_view kForgetting[] = {
     event_type::kMessageForgotten, event_type::kSessionForgotten, event_type::kPersonForgotten,
     event_type::kFactForgotten, event_type::kSessionDeleted};

@@ -73,8 +73,8 @@ std::optional<NewEvent> amended_graph(const Event& event, const GraphGone& gone)
       const json::value& item = (*items)[at];
       const bool forgotten =
           gone.claims.contains({event.seq.value, kind, static_cast<std::int64_t>(at)});
-      auto stays = forgotten || !item.is_object() ? std::nullopt
-                                                  : what_stays(item.get_object(), gone);
+      auto stays =
+          forgotten || !item.is_object() ? std::nullopt : what_stays(item.get_object(), gone);
       if (!stays) ++lost;
       changed = changed || !stays || *stays != item.get_object();
       if (stays) kept.emplace_back(std::move(*stays));

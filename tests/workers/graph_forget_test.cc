@@ -172,9 +172,9 @@ TEST(GraphForget, a_session_and_a_person_take_their_part_of_the_world_along) {
       session_tombstone({"main", kKey, Lane::kDirect, "telegram:101"}, "s1", w.clock.now());
   ASSERT_TRUE(w.pipeline->append_now(std::span(&session, 1)).ok());
   EXPECT_EQ(w.text("SELECT group_concat(name) FROM graph_nodes WHERE type = 'task'"), "rota");
-  const NewEvent person = person_tombstone({"main", "agent:main:telegram:direct:102", Lane::kDirect,
-                                            "telegram:102"},
-                                           "telegram:102", w.clock.now());
+  const NewEvent person =
+      person_tombstone({"main", "agent:main:telegram:direct:102", Lane::kDirect, "telegram:102"},
+                       "telegram:102", w.clock.now());
   ASSERT_TRUE(w.pipeline->append_now(std::span(&person, 1)).ok());
   EXPECT_EQ(w.number("SELECT (SELECT count(*) FROM graph_nodes) + (SELECT count(*) FROM "
                      "graph_episodes) + (SELECT count(*) FROM graph_edges)"),
