@@ -119,9 +119,9 @@ Status GraphFold::extraction(const Event& event) {
       if (!one.is_object()) continue;
       const std::int64_t message = get_int(one.get_object(), "message");
       CLAWMARK_TRY(
-          tables_.run("INSERT OR IGNORE INTO graph_facts__g#(message, agent, holder, subject, key, "
-                      "quote, value) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                      message, event.scope.agent, holder, subject, key,
+          tables_.run("INSERT OR IGNORE INTO graph_facts__g#(seq, message, agent, holder, subject, "
+                      "key, quote, value) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                      event.seq.value, message, event.scope.agent, holder, subject, key,
                       get_string(one.get_object(), "quote"), get_string(fact, "value")));
       if (gone) touched.push_back({message});
     }
@@ -346,7 +346,8 @@ Result<bool> GraphFold::touched_by(Seq event) {
   CLAWMARK_ASSIGN(
       const auto found,
       tables_.query_int("SELECT 1 FROM graph_claims__g# WHERE seq = ?1 UNION ALL SELECT 1 FROM "
-                        "graph_messages__g# WHERE message = ?1 LIMIT 1",
+                        "graph_messages__g# WHERE message = ?1 UNION ALL SELECT 1 FROM "
+                        "graph_facts__g# WHERE seq = ?1 LIMIT 1",
                         event.value));
   return found.has_value();
 }
