@@ -106,10 +106,14 @@ PipelineModels make_models(Config& config) {
   }
   if (config.extract_url.empty()) {
     models.extractor = make_builtin_extractor();
+    models.graph = make_builtin_graph_extractor();
   } else {
     models.extractor =
         make_endpoint_extractor({config.extract_url, config.extract_model, config.extract_api_key,
                                  0, config.extract_timeout_ms, config.ca_file, config.verify_tls});
+    models.graph = make_endpoint_graph_extractor(
+        {config.extract_url, config.extract_model, config.extract_api_key, 0,
+         config.extract_timeout_ms, config.ca_file, config.verify_tls});
     models.extract_origin = origin_of(config.extract_url);
   }
   return models;

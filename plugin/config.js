@@ -46,6 +46,12 @@ export const SETTINGS = Object.freeze({
     type: "array", items: { type: "string", maxLength: 200 }, maxItems: 50, default: [],
     description: "Globs over session keys that get no memory. They win over allowSessions.",
   },
+  toolsets: {
+    type: "array", items: { type: "string", enum: ["clawmark", "wc"] }, maxItems: 2,
+    default: ["clawmark", "wc"],
+    description: "Which tools the agent has: clawmark (facts and recall, always in view) and wc "
+      + "(the state of the work, found by the host's tool search).",
+  },
   memorySearch: {
     type: "boolean", default: true,
     description: "Add Clawmark's hits to the host's own memory_search.",

@@ -1,15 +1,16 @@
-// The five core tools. Each call goes to the daemon as it is; what may be seen or changed is
+// The tools. Each call goes to the daemon as it is; what may be seen or changed is
 // decided there, from the context that the host gave to the tool factory.
 import { callerFromTool } from "./caller.js";
 import { rememberSender } from "./senders.js";
 import { isIncognito } from "./sessions.js";
+import { WORLD_TOOLS } from "./world_tools.js";
 
 export const NOT_RUNNING = "memory service not running";
 const TEXT_CHARS_MAX = 60_000;
 
 const string = (description) => ({ type: "string", description });
 
-/** The manifest's `contracts.tools` has the same names. */
+/** The five core tools (toolset `clawmark`). */
 export const TOOLS = Object.freeze([
   {
     name: "clawmark_set",
@@ -75,9 +76,15 @@ export const TOOLS = Object.freeze([
   },
 ]);
 
+/** By the name that the setting `toolsets` has for them. The manifest lists all of them. */
+export const TOOLSETS = Object.freeze({ clawmark: TOOLS, wc: WORLD_TOOLS });
+
 export function registerTools(api, { link, config }) {
-  for (const spec of TOOLS) {
-    api.registerTool(toolFactory(spec, { link, config }), { name: spec.name });
+  for (const [name, tools] of Object.entries(TOOLSETS)) {
+    if (!config.toolsets.includes(name)) continue;
+    for (const spec of tools) {
+      api.registerTool(toolFactory(spec, { link, config }), { name: spec.name });
+    }
   }
 }
 
@@ -90,7 +97,8 @@ export function toolFactory(spec, { link, config }) {
       name: spec.name,
       label: spec.label,
       description: spec.description,
-      catalogMode: "direct-only", // else the host's tool search hides it from the model
+      // Without it the host's tool search keeps a tool out of prompts until it is looked for.
+      ...(TOOLS.includes(spec) ? { catalogMode: "direct-only" } : {}),
       parameters: {
         type: "object", additionalProperties: false, required: spec.required,
         properties: spec.properties,

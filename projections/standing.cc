@@ -199,6 +199,13 @@ Status StandingLedger::observe(const Event& event) {
   return found ? take_away(event.seq, *found) : Status(Ok{});
 }
 
+Result<bool> StandingLedger::is_source_only(Seq message) {
+  CLAWMARK_ASSIGN(const auto kept,
+                  tables_.query_int("SELECT keep_facts FROM @_forgotten__g# WHERE message = ?1",
+                                    message.value));
+  return kept && *kept != 0;
+}
+
 Result<Standing> StandingLedger::standing(Seq message) {
   CLAWMARK_ASSIGN(const auto forgotten,
                   tables_.query_int("SELECT keep_facts FROM @_forgotten__g# WHERE message = ?1",

@@ -46,6 +46,8 @@ class StandingLedger {
   // carrier, an import), or answers what was.
   Status observe(const Event& event);
   Result<Standing> standing(Seq message);
+  // Forgotten, and only as the source of a fact.
+  Result<bool> is_source_only(Seq message);
   Result<std::vector<Seq>> session_messages(std::string_view agent, std::string_view session_id);
 
  private:

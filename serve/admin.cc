@@ -169,11 +169,21 @@ Result<json::object> admin_verify(const AdminCall& call) {
   return by_writer(call, "verify");
 }
 
+Result<json::object> admin_restore(const AdminCall& call) {
+  return by_tool(call, "wc_restore");
+}
+Result<json::object> admin_graph(const AdminCall& call) {
+  return by_tool(call, "wc_graph");
+}
+Result<json::object> admin_episodes(const AdminCall& call) {
+  return by_tool(call, "wc_episode");
+}
+
 struct Command {
   std::string_view name;
   Result<json::object> (*run)(const AdminCall&);
 };
-constexpr std::array<Command, 13> kCommands = {{{"set", admin_set},
+constexpr std::array<Command, 16> kCommands = {{{"set", admin_set},
                                                 {"forget", admin_forget},
                                                 {"search", admin_search},
                                                 {"facts", admin_facts},
@@ -185,7 +195,10 @@ constexpr std::array<Command, 13> kCommands = {{{"set", admin_set},
                                                 {"parked_retry", admin_parked_retry},
                                                 {"rebuild", admin_rebuild},
                                                 {"estimate", admin_estimate},
-                                                {"verify", admin_verify}}};
+                                                {"verify", admin_verify},
+                                                {"restore", admin_restore},
+                                                {"graph", admin_graph},
+                                                {"episodes", admin_episodes}}};
 
 }  // namespace
 

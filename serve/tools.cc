@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "serve/tool_world.h"
 #include "serve/tool_writes.h"
 
 namespace clawmark {
@@ -12,11 +13,17 @@ struct Tool {
   std::string_view name;
   ToolFunction call;
 };
-constexpr std::array<Tool, 5> kTools = {{{"clawmark_set", tool_set},
-                                         {"clawmark_search", tool_search},
-                                         {"clawmark_reconcile", tool_reconcile},
-                                         {"clawmark_review", tool_review},
-                                         {"clawmark_forget", tool_forget}}};
+constexpr std::array<Tool, 11> kTools = {{{"clawmark_set", tool_set},
+                                          {"clawmark_search", tool_search},
+                                          {"clawmark_reconcile", tool_reconcile},
+                                          {"clawmark_review", tool_review},
+                                          {"clawmark_forget", tool_forget},
+                                          {"wc_restore", tool_world_restore},
+                                          {"wc_search", tool_world_search},
+                                          {"wc_graph", tool_world_graph},
+                                          {"wc_episode", tool_world_episode},
+                                          {"wc_expand", tool_world_expand},
+                                          {"wc_file", tool_world_file}}};
 
 }  // namespace
 

@@ -1,31 +1,23 @@
 #include "workers/extract.h"
 
-#include <algorithm>
-
 #include "base/limits.h"
 #include "base/secrets.h"
-#include "base/utf8.h"
 #include "models/fact_key.h"
-#include "projections/rebuild.h"
-#include "sources/text_cleaner.h"
-#include "workers/embed.h"
-#include "workers/parking.h"
 
 namespace clawmark {
 namespace {
 
-constexpr std::size_t kScanEvents = 2000;    // in one slice
-constexpr std::size_t kMessageChars = 4000;  // of one message in a window
-
-constexpr std::string_view kScanned[] = {
-    event_type::kMessageObserved, event_type::kMessageSighted, event_type::kExtractionCompleted,
-    event_type::kBatchParked,     event_type::kSessionMarked,  event_type::kSessionDeleted};
-
-std::vector<WindowMessage> window_of(std::span<const WorkItem> items) {
-  std::vector<WindowMessage> window;
-  window.reserve(items.size());
-  for (const auto& item : items) window.push_back(item.window);
-  return window;
+WindowOptions window_options(const Extractor& extractor, const ExtractOptions& options) {
+  WindowOptions out;
+  out.worker = "extract";
+  out.completed_type = event_type::kExtractionCompleted;
+  out.model = extractor.model();
+  out.local = extractor.is_local();
+  out.idle_hours = options.idle_hours;
+  out.window_messages = options.window_messages == 0 ? kWindowMessages : options.window_messages;
+  out.window_chars = kWindowChars;
+  out.limits = options.limits;
+  return out;
 }
 
 SpanAnswer span_answer(ExtractAnswer answer) {
@@ -37,6 +29,13 @@ SpanAnswer span_answer(ExtractAnswer answer) {
 }
 
 }  // namespace
+
+std::vector<WindowMessage> window_of(std::span<const WorkItem> items) {
+  std::vector<WindowMessage> window;
+  window.reserve(items.size());
+  for (const auto& item : items) window.push_back(item.window);
+  return window;
+}
 
 HttpRequest ExtractWork::plan(std::span<const WorkItem> items) const {
   return extractor_->plan(window_of(items), zone_);
@@ -62,232 +61,17 @@ std::vector<WorkItem> ExtractWork::canary() const {
 }
 
 ExtractPort::ExtractPort(Store& store, BodyStore& bodies, std::shared_ptr<Extractor> extractor,
-                         ExtractOptions options)
-    : store_(store), bodies_(bodies), extractor_(std::move(extractor)), options_(options) {
-  if (options_.window_messages == 0) options_.window_messages = kWindowMessages;
-}
-
-// Messages are extracted once the message index knows where they stand.
-Result<Seq> ExtractPort::folded_through() {
-  CLAWMARK_ASSIGN(const int generation, live_generation(store_.db(), "messages"));
-  CLAWMARK_ASSIGN(const CursorState cursor,
-                  load_cursor(store_.db(), projection_worker("messages", generation)));
-  return cursor.position;
-}
-
-Result<bool> ExtractPort::scan(TimeMs now) {
-  if (scanned_ < 0) {
-    CLAWMARK_ASSIGN(const CursorState cursor, load_cursor(store_.db(), id()));
-    scanned_ = cursor.position.value;
-  }
-  CLAWMARK_ASSIGN(const Seq end, folded_through());
-  if (scanned_ >= end.value) return false;
-  CLAWMARK_ASSIGN(const auto events,
-                  EventLog::read(store_.db(), {scanned_}, kScanEvents, kScanned));
-  for (const Event& event : events) {
-    if (event.seq > end) break;
-    CLAWMARK_TRY(see(event, now));
-  }
-  const bool whole = events.size() < kScanEvents || events.back().seq >= end;
-  scanned_ = whole ? end.value : events.back().seq.value;
-  return !whole;
-}
-
-Status ExtractPort::see(const Event& event, TimeMs now) {
-  if (event.redacted) return Ok{};
-  const SessionName name{event.scope.agent, get_string(event.payload, "session_id")};
-  if (event.type == event_type::kMessageObserved || event.type == event_type::kMessageSighted) {
-    CLAWMARK_ASSIGN(const auto message, talk_in(store_.db(), event));
-    if (!message) return Ok{};
-    Session& session = sessions_[name];
-    std::int64_t said = event.occurred.value;
-    if (said > now.value) said = std::min(event.recorded.value, now.value);
-    // Of a message whose conversation became known later the number is an old one.
-    auto& waiting = session.waiting;
-    const auto at = session.at_or_after(message->value);
-    if (at == waiting.end() || at->seq != message->value) {
-      waiting.insert(at, {message->value, said});
-    }
-    session.newest = std::max(session.newest, said);
-    return Ok{};
-  }
-  if (event.type == event_type::kSessionMarked || event.type == event_type::kSessionDeleted) {
-    const auto found = sessions_.find(name);
-    const bool ends =
-        event.type == event_type::kSessionDeleted || get_string(event.payload, "kind") == "reset";
-    if (found != sessions_.end() && ends) found->second.flush = true;
-    return Ok{};
-  }
-  const auto* messages = find_array(event.payload, "messages");
-  if (messages == nullptr) return Ok{};
-  const bool parked = event.type == event_type::kBatchParked;
-  if (parked && get_string(event.payload, "worker") != "extract") return Ok{};
-  for (const auto& message : *messages) {
-    if (!message.is_int64()) continue;
-    if (!parked) {
-      forget(name, message.get_int64());
-    } else {
-      for (auto& [other, session] : sessions_) {
-        if (other.first != name.first) continue;
-        std::erase_if(session.waiting,
-                      [&](const Waiting& w) { return w.seq == message.get_int64(); });
-      }
-    }
-  }
-  return Ok{};
-}
-
-void ExtractPort::forget(const SessionName& name, std::int64_t seq) {
-  const auto found = sessions_.find(name);
-  if (found == sessions_.end()) return;
-  auto& waiting = found->second.waiting;
-  const auto at = found->second.at_or_after(seq);
-  if (at != waiting.end() && at->seq == seq) waiting.erase(at);
-  if (waiting.empty()) sessions_.erase(found);
-}
-
-bool ExtractPort::is_ready(const Session& session, TimeMs now) const {
-  if (extractor_->is_local() || drain_ || session.flush) return true;
-  if (session.waiting.size() >= options_.window_messages) return true;
-  const auto idle_ms = static_cast<std::int64_t>(options_.idle_hours * kHourMs);
-  return session.newest + idle_ms <= now.value;
-}
-
-// The session in which something was said last among those that are ready, and its oldest messages.
-Result<std::vector<Seq>> ExtractPort::pick(std::size_t limit, TimeMs now, Batch& batch) {
-  const Session* best = nullptr;
-  std::int64_t total = 0;
-  std::int64_t soonest = 0;
-  const auto idle_ms = static_cast<std::int64_t>(options_.idle_hours * kHourMs);
-  for (const auto& [name, session] : sessions_) {
-    total += static_cast<std::int64_t>(session.waiting.size());
-    if (session.waiting.empty()) continue;
-    if (!is_ready(session, now)) {
-      const std::int64_t ready = session.newest + idle_ms;
-      if (soonest == 0 || ready < soonest) soonest = ready;
-      continue;
-    }
-    if (best == nullptr || session.newest > best->newest) {
-      best = &session;
-      job_.session = name;
-    }
-  }
-  std::vector<Seq> wanted;
-  if (best != nullptr) {
-    for (const Waiting& w : best->waiting) {
-      if (wanted.size() >= limit) break;
-      wanted.push_back({w.seq});
-    }
-  }
-  batch.pending = total - static_cast<std::int64_t>(wanted.size());
-  if (soonest > 0) batch.ready_at = TimeMs{soonest};
-  return wanted;
-}
-
-Result<std::vector<Seq>> ExtractPort::pick_retries(std::size_t limit) {
-  CLAWMARK_ASSIGN(const auto wanted, retry_wanted(store_.db(), id(), limit));
-  if (wanted.empty()) return wanted;
-  CLAWMARK_ASSIGN(const auto rows, read_messages(store_.db(), wanted));
-  std::vector<Seq> out;
-  for (const auto& row : rows) {
-    if (!out.empty() && SessionName{row.agent, row.session_id} != job_.session) continue;
-    job_.session = {row.agent, row.session_id};
-    out.push_back(row.seq);
-  }
-  job_.retried = out;
-  return out;
-}
-
-Result<std::shared_ptr<const Batch>> ExtractPort::load(const Load& load, TimeMs now) {
-  job_ = {};
-  auto batch = std::make_shared<Batch>();
-  CLAWMARK_ASSIGN(const bool more, scan(now));
-  if (more) {
-    batch->passed = 1;
-    job_.batch = batch;
-    return std::shared_ptr<const Batch>(std::move(batch));
-  }
-  if (flush_at_start_) {
-    for (auto& [name, session] : sessions_) session.flush = true;
-    flush_at_start_ = false;
-  }
-  CLAWMARK_ASSIGN(auto wanted, pick_retries(load.items_max));
-  if (wanted.empty()) {
-    CLAWMARK_ASSIGN(wanted, pick(load.items_max, now, *batch));
-  }
-  if (!wanted.empty()) {
-    CLAWMARK_TRY(fill(wanted, *batch, now));
-    batch->passed = wanted.size();
-  } else {
-    CLAWMARK_ASSIGN(const CursorState cursor, load_cursor(store_.db(), id()));
-    if (sessions_.empty() && cursor.position.value < scanned_) batch->passed = 1;
-  }
-  if (!batch->items.empty() && !extractor_->is_local()) {
-    CLAWMARK_ASSIGN(batch->budget_until, budget_until(store_.db(), options_.limits, now));
-  }
-  job_.batch = batch;
-  return std::shared_ptr<const Batch>(std::move(batch));
-}
-
-Status ExtractPort::fill(std::span<const Seq> wanted, Batch& batch, TimeMs now) {
-  CLAWMARK_ASSIGN(const auto rows, read_messages(store_.db(), wanted));
-  for (const auto& row : rows) {
-    if (row.state != "deleted") job_.rows.emplace(row.seq.value, row);
-  }
-  std::vector<Seq> asked;
-  for (const Seq seq : wanted) {
-    if (job_.rows.contains(seq.value)) {
-      asked.push_back(seq);
-    } else {
-      job_.passed.push_back(seq.value);
-    }
-  }
-  CLAWMARK_ASSIGN(const auto bodies, bodies_.get(store_.db(), asked));
-  CLAWMARK_TRY(patience_.check(bodies, now));
-  std::size_t chars = 0;
-  bool person = false;
-  std::vector<std::int64_t> taken;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const MessageRow& row = job_.rows.at(asked[i].value);
-    if (bodies[i].state == BodyState::kGone) {
-      if (row.role == "user") job_.gone.push_back(asked[i]);
-      job_.passed.push_back(asked[i].value);
-      continue;
-    }
-    WorkItem item;
-    item.message = asked[i].value;
-    const std::string text = presentable_text(bodies[i].text);
-    item.window.text = prefix_code_points(text, kMessageChars);
-    chars += item.window.text.size();
-    if (chars > kWindowChars && !batch.items.empty()) break;  // the rest waits for the next window
-    item.window.message = item.message;
-    item.window.role = row.role;
-    item.window.sender = row.sender;
-    item.window.speaker = row.speaker;
-    item.window.at = row.occurred;
-    person = person || row.role == "user";
-    taken.push_back(item.message);
-    batch.items.push_back(std::move(item));
-  }
-  if (!person) {  // nobody's word is in it: nothing to ask
-    job_.passed.insert(job_.passed.end(), taken.begin(), taken.end());
-    batch.items.clear();
-  }
-  std::stable_sort(batch.items.begin(), batch.items.end(),
-                   [](const WorkItem& a, const WorkItem& b) { return a.window.at < b.window.at; });
-  return Ok{};
-}
+                         const ExtractOptions& options)
+    : WindowPort(store, bodies, window_options(*extractor, options)),
+      extractor_(std::move(extractor)) {}
 
 json::object ExtractPort::fact_json(ExtractedFact& fact, const MessageRow* fallback) const {
-  const MessageRow* vouching = nullptr;
   json::array evidence;
   for (const auto& item : fact.evidence) {
     evidence.push_back(
         json::object{{"message", item.message}, {"quote", redact_secrets(item.quote)}});
-    const auto row = job_.rows.find(item.message);
-    if (row == job_.rows.end() || row->second.role != "user") continue;
-    if (vouching == nullptr || row->second.occurred > vouching->occurred) vouching = &row->second;
   }
+  const MessageRow* vouching = this->vouching(fact.evidence);
   if (vouching == nullptr) fact.verified = false;
   const MessageRow* from = vouching != nullptr ? vouching : fallback;
   const std::string holder = from != nullptr ? from->audience : "";
@@ -306,125 +90,28 @@ json::object ExtractPort::fact_json(ExtractedFact& fact, const MessageRow* fallb
   return out;
 }
 
-NewEvent ExtractPort::completed_event(const std::vector<const WorkItem*>& items,
-                                      ExtractAnswer& answer) const {
+std::optional<NewEvent> ExtractPort::completed(const std::vector<const WorkItem*>& items,
+                                               const SpanAnswer& given) const {
+  ExtractAnswer answer = *given.extraction;
+  if (extractor_->is_local() && answer.facts.empty() && answer.dropped == 0) return std::nullopt;
   std::vector<WindowMessage> window;
-  std::vector<std::int64_t> seqs;
   const MessageRow* person = nullptr;
-  TimeMs newest;
   for (const WorkItem* item : items) {
     window.push_back(item->window);
-    seqs.push_back(item->message);
-    newest = std::max(newest, item->window.at);
-    if (item->window.role == "user") person = &job_.rows.at(item->message);
+    if (item->window.role == "user") person = row_of(item->message);
   }
-  std::sort(seqs.begin(), seqs.end());
-  const MessageRow& row = job_.rows.at(seqs.back());
   verify_evidence(answer.facts, window);
   json::array facts;
   for (auto& fact : answer.facts) {
     if (facts.size() >= kFactsPerAnswerMax * (extractor_->is_local() ? 10 : 1)) break;
     facts.push_back(fact_json(fact, person));
   }
-  NewEvent event;
-  event.type = event_type::kExtractionCompleted;
-  event.scope = {row.agent, row.session_key, lane_from(row.lane), ""};
-  event.dedupe_key = "extract:" + extractor_->model() + ":" + extractor_->prompt_version() + ":" +
-                     std::to_string(seqs.front()) + "-" + std::to_string(seqs.back());
-  event.occurred = newest;
-  event.payload = {{"session_id", row.session_id},
-                   {"first", seqs.front()},
-                   {"last", seqs.back()},
-                   {"messages", json::array(seqs.begin(), seqs.end())},
-                   {"model", extractor_->model()},
-                   {"prompt_version", extractor_->prompt_version()},
-                   {"facts", std::move(facts)},
-                   {"dropped", answer.dropped},
-                   {"usage", json::object{{"input_tokens", answer.usage.input_tokens},
-                                          {"output_tokens", answer.usage.output_tokens}}}};
+  NewEvent event = window_event(items, "extract", extractor_->prompt_version());
+  event.payload["facts"] = std::move(facts);
+  event.payload["dropped"] = answer.dropped;
+  event.payload["usage"] = json::object{{"input_tokens", answer.usage.input_tokens},
+                                        {"output_tokens", answer.usage.output_tokens}};
   return event;
-}
-
-// To just before the oldest message that still waits.
-Status ExtractPort::move_cursor(Transaction& txn, const std::set<std::int64_t>& done, TimeMs now) {
-  std::int64_t oldest = scanned_ + 1;
-  for (const auto& [name, session] : sessions_) {
-    for (const Waiting& w : session.waiting) {
-      if (name == job_.session && done.contains(w.seq)) continue;
-      oldest = std::min(oldest, w.seq);
-      break;  // by seq
-    }
-  }
-  CLAWMARK_ASSIGN(const CursorState cursor, load_cursor(txn.db(), id()));
-  if (oldest - 1 <= cursor.position.value) return Ok{};
-  return advance_cursor(txn, id(), cursor.position, {oldest - 1}, now);
-}
-
-Status ExtractPort::commit(const Commit& commit, TimeMs now) {
-  std::set<std::int64_t> done;
-  std::vector<const WorkItem*> items;
-  for (const std::size_t i : commit.items) {
-    items.push_back(&job_.batch->items[i]);
-    done.insert(job_.batch->items[i].message);
-  }
-  if (commit.last) done.insert(job_.passed.begin(), job_.passed.end());
-  CLAWMARK_ASSIGN(auto txn, Transaction::begin(store_.db()));
-  if (commit.answer.extraction) {
-    ExtractAnswer answer = *commit.answer.extraction;
-    // What rules find nothing in, they will find nothing in again: no event. A paid answer always
-    // is one.
-    if (!extractor_->is_local() || !answer.facts.empty() || answer.dropped > 0) {
-      CLAWMARK_TRY(store_.log().append(txn, completed_event(items, answer)));
-    }
-    if (!extractor_->is_local()) {
-      const Usage& usage = answer.usage;
-      const std::int64_t more = usage.input_tokens > 0 ? usage.input_tokens - estimated_tokens_ : 0;
-      CLAWMARK_TRY(add_spend(txn.db(), "extract", extractor_->model(),
-                             {0, more, usage.output_tokens, 0}, now));
-    }
-  }
-  for (const Seq message : job_.retried) {
-    if (done.contains(message.value)) CLAWMARK_TRY(unpark_message(txn, id(), message));
-  }
-  if (commit.last) {
-    for (const Seq message : job_.gone) {
-      CLAWMARK_TRY(park_message(txn, store_.log(), id(),
-                                {message, "body_gone", "no carrier can give the text any more", 1},
-                                now));
-    }
-    CLAWMARK_TRY(move_cursor(txn, done, now));
-  }
-  CLAWMARK_TRY(txn.commit());
-  for (const std::int64_t seq : done) forget(job_.session, seq);
-  return Ok{};
-}
-
-Status ExtractPort::park(const Park& park, TimeMs now) {
-  const std::int64_t message = job_.batch->items[park.item].message;
-  CLAWMARK_ASSIGN(auto txn, Transaction::begin(store_.db()));
-  CLAWMARK_TRY(park_message(txn, store_.log(), id(),
-                            {{message}, park.reason, park.detail, park.attempts}, now));
-  CLAWMARK_TRY(txn.commit());
-  forget(job_.session, message);
-  return Ok{};
-}
-
-Status ExtractPort::called(const CallModel& call, bool answered, TimeMs now) {
-  estimated_tokens_ = answered ? call.input_tokens : 0;
-  return add_spend(store_.db(), "extract", extractor_->model(), {1, estimated_tokens_, 0, 0}, now);
-}
-
-Result<std::int64_t> ExtractPort::pending(TimeMs) {
-  std::int64_t total = 0;
-  for (const auto& [name, session] : sessions_) {
-    total += static_cast<std::int64_t>(session.waiting.size());
-  }
-  CLAWMARK_ASSIGN(const CursorState cursor, load_cursor(store_.db(), id()));
-  const std::int64_t from = scanned_ < 0 ? cursor.position.value : scanned_;
-  CLAWMARK_ASSIGN(const auto unseen, store_.db().query_int("SELECT count(*) FROM events WHERE"
-                                                           " type = ? AND seq > ?",
-                                                           event_type::kMessageObserved, from));
-  return total + unseen.value_or(0);
 }
 
 }  // namespace clawmark

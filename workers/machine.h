@@ -23,6 +23,7 @@
 #include "base/result.h"
 #include "log/cursor.h"
 #include "log/event.h"
+#include "models/graph.h"
 #include "models/model.h"
 
 namespace clawmark {
@@ -49,6 +50,7 @@ struct Batch {
 struct SpanAnswer {
   std::vector<std::optional<Vector>> vectors;  // embed: one per item; nullopt: ask again alone
   std::optional<ExtractAnswer> extraction;     // extract
+  std::optional<GraphAnswer> graph;            // graph
   bool cut = false;                            // too much was asked at once
   Usage usage;
 };

@@ -5,12 +5,14 @@
 
 #include "base/limits.h"
 #include "base/logging.h"
+#include "projections/graph_projection.h"
 #include "projections/rebuild.h"
 #include "sources/text_cleaner.h"
 #include "workers/decay.h"
 #include "workers/driver.h"
 #include "workers/embed.h"
 #include "workers/extract.h"
+#include "workers/graph.h"
 #include "workers/ingest.h"
 #include "workers/model_machine.h"
 #include "workers/parking.h"
@@ -84,6 +86,7 @@ void Pipeline::State::build() {
   bodies = std::make_unique<BodyStore>(options.retention, resolver.get());
   projections.push_back(make_messages_projection());
   projections.push_back(make_facts_projection({options.confidence_threshold}));
+  projections.push_back(make_graph_projection());
   if (options.search) {
     projections.push_back(make_search_projection(
         *bodies, [](std::string_view raw) { return presentable_text(raw); }));
@@ -110,6 +113,12 @@ void Pipeline::State::build() {
         std::make_shared<ExtractWork>(models.extractor, options.zone, extract.window_messages),
         std::make_unique<ExtractPort>(store, *bodies, models.extractor, extract),
         models.extract_origin);
+  }
+  if (models.graph) {
+    add_model(std::make_shared<GraphWork>(models.graph, options.zone),
+              std::make_unique<GraphPort>(store, *bodies, models.graph,
+                                          GraphOptions{options.idle_hours, options.limits}),
+              models.graph->is_local() ? "" : models.extract_origin);
   }
   if (models.embedder) {
     add_model(std::make_shared<EmbedWork>(models.embedder),

@@ -23,6 +23,7 @@
 #include "log/bell.h"
 #include "log/body_store.h"
 #include "log/store.h"
+#include "models/graph.h"
 #include "models/model.h"
 #include "models/transport.h"
 #include "projections/projection.h"
@@ -36,9 +37,10 @@ namespace clawmark {
 struct WorkerStatus;
 
 struct PipelineModels {
-  std::shared_ptr<Embedder> embedder;        // null: no embedding
-  std::shared_ptr<Extractor> extractor;      // null: no extraction
-  std::string embed_origin, extract_origin;  // URL origins, for Retry-After; empty: built in
+  std::shared_ptr<Embedder> embedder;               // null: no embedding
+  std::shared_ptr<Extractor> extractor;             // null: no extraction
+  std::string embed_origin, extract_origin;         // URL origins, for Retry-After; empty: built in
+  std::shared_ptr<GraphExtractor> graph = nullptr;  // null: no world model; origin: extract_origin
 };
 
 struct PipelineOptions {

@@ -8,8 +8,10 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "log/graph_events.h"
 #include "projections/forgetting.h"
 #include "projections/rebuild.h"
+#include "workers/purge_graph.h"
 
 namespace clawmark {
 namespace {
@@ -19,7 +21,7 @@ constexpr std::size_t kScan = 500;  // events read at a time
 constexpr std::size_t kUntombedMax = 5000;
 constexpr std::size_t kTellingChars = 4;  // a shorter value says nothing within a quote
 constexpr std::string_view kScanned[] = {event_type::kExtractionCompleted,
-                                         event_type::kBatchParked};
+                                         event_type::kGraphCompleted, event_type::kBatchParked};
 constexpr std::string_view kForgetting[] = {
     event_type::kMessageForgotten, event_type::kSessionForgotten, event_type::kPersonForgotten,
     event_type::kFactForgotten, event_type::kSessionDeleted};
@@ -185,6 +187,13 @@ struct Change {
 
 Result<Change> find_changes(Database& db, const Gone& gone) {
   Change out;
+  GraphGone graph;
+  graph.whole = gone.whole;
+  graph.values = gone.values;
+  for (const MessageRow& row : gone.messages) {
+    if (!gone.whole.contains(row.seq.value)) graph.sources.insert(row.seq.value);
+  }
+  CLAWMARK_TRY(find_forgotten_claims(db, graph));
   for (const std::int64_t seq : gone.stated) out.blank.push_back({seq});
   for (const std::int64_t seq : gone.whole) out.blank.push_back({seq});
   Seq after{0};
@@ -197,7 +206,9 @@ Result<Change> find_changes(Database& db, const Gone& gone) {
         if (holds_gone(event.payload, gone)) out.blank.push_back(event.seq);
         continue;
       }
-      if (auto instead = amended(event, gone)) {
+      auto instead = event.type == event_type::kGraphCompleted ? amended_graph(event, graph)
+                                                               : amended(event, gone);
+      if (instead) {
         out.blank.push_back(event.seq);
         out.instead.push_back(std::move(*instead));
       }

@@ -111,5 +111,8 @@ void add_rebuild(Registry& registry);
 void add_verify(Registry& registry);
 void add_doctor(Registry& registry);
 void add_config(Registry& registry);
+void add_restore(Registry& registry);
+void add_graph(Registry& registry);
+void add_episodes(Registry& registry);
 
 }  // namespace clawmark

@@ -78,6 +78,9 @@ void add_all(Registry& registry) {
   add_verify(registry);
   add_doctor(registry);
   add_config(registry);
+  add_restore(registry);
+  add_graph(registry);
+  add_episodes(registry);
 }
 
 int run_command_line(int argc, char** argv) {

@@ -4,12 +4,13 @@ import fs from "node:fs";
 import { execFileSync } from "node:child_process";
 import plugin from "../index.js";
 import { configSchema, resolveConfig, SETTINGS } from "../config.js";
-import { TOOLS } from "../tools.js";
+import { TOOLSETS } from "../tools.js";
 import { VERSION } from "../version.js";
 import { ALLOW_COMMAND } from "../health.js";
 import { Host } from "./support/host.mjs";
 import { Server, blocks, until } from "./support/server.mjs";
 
+const ALL_TOOLS = Object.values(TOOLSETS).flat();
 const read = (name) => JSON.parse(fs.readFileSync(new URL(`../${name}`, import.meta.url)));
 
 test("C178 register is synchronous, and the host's check for it can fail", () => {
@@ -21,7 +22,7 @@ test("C178 register is synchronous, and the host's check for it can fail", () =>
 test("C178 all hooks and tools are there when register returns", () => {
   const host = new Host().load(plugin);
   assert.ok(host.hook("before_prompt_build"));
-  assert.deepEqual([...host.tools.keys()], TOOLS.map(({ name }) => name));
+  assert.deepEqual([...host.tools.keys()], ALL_TOOLS.map(({ name }) => name));
   assert.equal(host.services.length, 1);
   assert.ok(host.commands.has("clawmark"));
   assert.equal(host.corpora.length, 1);
@@ -33,7 +34,7 @@ test("C178 a host with fewer registration calls still gets hook and tools", () =
     "runtime", "registrationMode", "pluginConfig"]) delete host.api[missing];
   host.load(plugin);
   assert.ok(host.hook("before_prompt_build"));
-  assert.equal(host.tools.size, TOOLS.length);
+  assert.equal(host.tools.size, ALL_TOOLS.length);
 });
 
 test("C178 registering many times opens nothing and subscribes to nothing", async (t) => {
@@ -91,7 +92,7 @@ test("manifest, package and code agree", () => {
   const manifest = read("openclaw.plugin.json");
   const pkg = read("package.json");
   assert.deepEqual(manifest.configSchema, JSON.parse(JSON.stringify(configSchema())));
-  assert.deepEqual(manifest.contracts.tools, TOOLS.map(({ name }) => name));
+  assert.deepEqual(manifest.contracts.tools, ALL_TOOLS.map(({ name }) => name));
   assert.equal(manifest.id, plugin.id);
   assert.equal(manifest.activation.onStartup, true);
   assert.ok(!("kind" in manifest), "a kind would evict the host's memory or context engine");

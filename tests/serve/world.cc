@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "projections/graph_projection.h"
 #include "projections/rebuild.h"
 #include "projections/search.h"
 #include "sources/text_cleaner.h"
@@ -66,6 +67,7 @@ World::World(Retention retention)
   config->timezone = "UTC";
   projections.push_back(make_facts_projection({}));
   projections.push_back(make_messages_projection());
+  projections.push_back(make_graph_projection());
   projections.push_back(make_search_projection(bodies, presentable_text));
   must(register_search(store.db()));
   std::vector<Projection*> all;

@@ -249,7 +249,9 @@ struct World {
         return out;
       };
     }
-    auto made = Pipeline::make(*store, clock, {embedder, extractor, "", ""}, std::move(o));
+    auto made = Pipeline::make(*store, clock,
+                               models ? models() : PipelineModels{embedder, extractor, "", ""},
+                               std::move(o));
     if (!made.ok()) {
       ADD_FAILURE() << describe(made.error());
       return;
@@ -324,6 +326,7 @@ struct World {
   std::shared_ptr<FakeExtractor> extractor = std::make_shared<FakeExtractor>();
   PipelineOptions options;
   std::function<Result<HttpResponse>(const HttpRequest&)> call;
+  std::function<PipelineModels()> models;  // empty: embedder and extractor
   int waits = 0;
   std::unique_ptr<Store> store;
   std::unique_ptr<Pipeline> pipeline;

@@ -1,0 +1,19 @@
+#pragma once
+// Limits of the world model (features, family B), beside base/limits.h, which everything includes.
+
+#include <cstddef>
+
+namespace clawmark {
+
+constexpr std::size_t kCharsPerToken = 4;         // the host's own estimate
+constexpr std::size_t kLeafChunkTokens = 20'000;  // of one graph call
+constexpr std::size_t kLeafChunkMessages = 400;   // likewise
+constexpr std::size_t kGraphNameMax = 200;        // characters of a thing's name
+constexpr std::size_t kGraphTextMax = 600;        // of a description
+constexpr std::size_t kGraphQuoteMax = 600;       // of one quote
+constexpr std::size_t kGraphProseMax = 20'000;    // of a summary
+constexpr std::size_t kGraphItemsMax = 300;       // of one kind in one answer
+constexpr double kDecayHalfLifeDays = 14;         // times the factor of the type
+constexpr double kStaleConfidence = 0.4;          // effective; below: flagged as stale
+
+}  // namespace clawmark

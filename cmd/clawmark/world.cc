@@ -1,0 +1,79 @@
+// clawmark restore, graph, episodes: the world model, as the agent would get it.
+
+#include <cstdio>
+#include <memory>
+
+#include "cmd/clawmark/command.h"
+
+namespace clawmark {
+namespace {
+
+int show(Session& session, std::string_view command, json::object params) {
+  const auto answer = session.ask(command, session.with_eyes(std::move(params)), Access::kRead);
+  return session.finish(answer, [](const json::object& found) {
+    std::printf("%s\n", get_string(found, "text").c_str());
+  });
+}
+
+struct Options {
+  std::string text, type, at;
+  std::int64_t depth = 0, limit = 0;
+};
+
+void set(json::object& params, const char* key, const std::string& value) {
+  if (!value.empty()) params[key] = value;
+}
+
+}  // namespace
+
+void add_restore(Registry& registry) {
+  auto options = std::make_shared<Options>();
+  Arguments& arguments =
+      registry.add("restore", "where things stand: tasks, decisions, what happened, what is old",
+                   [options](Session& session) {
+                     json::object params;
+                     set(params, "focus", options->text);
+                     set(params, "at", options->at);
+                     return show(session, "restore", std::move(params));
+                   });
+  arguments.text("focus", options->text, "a thing or topic to look at more closely", false);
+  arguments.text("--at", options->at, "as of then: 2026-11-20 or 2026-11-20T18:00:00Z", false);
+}
+
+void add_graph(Registry& registry) {
+  auto options = std::make_shared<Options>();
+  Arguments& arguments = registry.add(
+      "graph", "things and their relations: all, one, or what is near it",
+      [options](Session& session) {
+        const bool one = !options->text.empty();
+        json::object params{{"action", !one ? "list" : options->depth > 0 ? "traverse" : "node"}};
+        set(params, "name", options->text);
+        set(params, "nodeType", options->type);
+        set(params, "at", options->at);
+        if (options->depth > 0) params["depth"] = options->depth;
+        return show(session, "graph", std::move(params));
+      });
+  arguments.text("name", options->text, "which thing", false);
+  arguments.text("--type", options->type,
+                 "project, component, decision, task, person, constraint, concept or file", false);
+  arguments.number("--depth", options->depth, 1, 4, "walk so many steps from it");
+  arguments.text("--at", options->at, "as of then: 2026-11-20 or 2026-11-20T18:00:00Z", false);
+}
+
+void add_episodes(Registry& registry) {
+  auto options = std::make_shared<Options>();
+  Arguments& arguments = registry.add(
+      "episodes", "what happened and matters, newest first", [options](Session& session) {
+        json::object params{{"action", options->text.empty() ? "list" : "search"}};
+        set(params, "query", options->text);
+        set(params, "eventType", options->type);
+        if (options->limit > 0) params["limit"] = options->limit;
+        return show(session, "episodes", std::move(params));
+      });
+  arguments.text("query", options->text, "only those about this", false);
+  arguments.text("--type", options->type,
+                 "decision, plan_change, blocker, breakthrough, completion or error", false);
+  arguments.number("--limit", options->limit, 1, 100, "how many at most");
+}
+
+}  // namespace clawmark

@@ -1,0 +1,12 @@
+#pragma once
+// Event types of the world model, as in schema/events.md.
+
+#include "log/event.h"
+
+namespace clawmark::event_type {
+
+inline constexpr char kGraphCompleted[] = "graph.completed";
+inline constexpr char kGraphMerged[] = "graph.merged";
+inline constexpr char kGraphUnmerged[] = "graph.unmerged";
+
+}  // namespace clawmark::event_type

@@ -1,0 +1,301 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/json.h"
+#include "base/limits_world.h"
+#include "base/utf8.h"
+#include "projections/graph.h"
+#include "projections/graph_fold.h"
+#include "projections/graph_names.h"
+#include "projections/graph_rows.h"
+#include "projections/graph_settle.h"
+
+namespace clawmark {
+namespace {
+
+constexpr char kNodeColumns[] =
+    "n.type, n.key, n.visible, n.name, n.description, n.status, n.status_ms, n.reason, n.slot, "
+    "n.choice, n.replaces, n.aliases, n.confidence, n.source, n.due_ms, n.first_ms, n.last_ms, "
+    "n.valid_from_ms, n.valid_to_ms, n.superseded_by, n.mentions, n.message, n.quote, n.holder ";
+
+struct NodePart {
+  GraphNodeRow row;
+  bool visible = false;
+};
+
+NodePart read_node(Statement& row) {
+  NodePart part;
+  GraphNodeRow& n = part.row;
+  n.type = row.string(0);
+  n.key = row.string(1);
+  part.visible = row.integer(2) != 0;
+  n.name = row.string(3);
+  n.description = row.string(4);
+  n.status = row.string(5);
+  n.status_at = row.time(6);
+  n.reason = row.string(7);
+  n.slot = row.string(8);
+  n.choice = row.string(9);
+  n.replaces = row.string(10);
+  n.aliases = strings_of(parse_object(row.text(11)), "names");
+  n.confidence = row.real(12);
+  n.stated = row.text(13) == "user";
+  if (!row.is_null(14)) n.due = row.time(14);
+  n.first = row.time(15);
+  n.last = row.time(16);
+  n.valid_from = row.time(17);
+  if (!row.is_null(18)) n.valid_to = row.time(18);
+  n.superseded_by = row.string(19);
+  n.mentions = row.integer(20);
+  n.message = row.integer(21);
+  n.quote = row.string(22);
+  n.holders = {row.string(23)};
+  return part;
+}
+
+// The same thing as several holders know it, laid over each other: the newest word counts.
+void overlay(NodePart& into, NodePart other) {
+  GraphNodeRow &a = into.row, &b = other.row;
+  const bool newer = std::tie(b.last.value, b.quote) > std::tie(a.last.value, a.quote);
+  if (!other.visible || (into.visible && !newer)) {
+    // `b` adds to `a`
+  } else {
+    std::swap(a, b);
+  }
+  if (b.status_at > a.status_at && !b.status.empty()) {
+    a.status = b.status;
+    a.status_at = b.status_at;
+  }
+  if (a.reason.empty()) a.reason = b.reason;
+  if (a.description.empty()) a.description = b.description;
+  a.confidence = std::max(a.confidence, b.confidence);
+  a.stated = a.stated || b.stated;
+  a.first = std::min(a.first, b.first);
+  a.mentions += b.mentions;
+  if (std::tie(b.last.value, b.quote) > std::tie(a.last.value, a.quote)) {
+    a.last = b.last;
+    a.message = b.message;
+    a.quote = b.quote;
+  }
+  if (b.valid_to && (!a.valid_to || *b.valid_to > *a.valid_to) && *b.valid_to > a.valid_from) {
+    a.valid_to = b.valid_to;
+    a.superseded_by = b.superseded_by;
+  }
+  a.holders.insert(a.holders.end(), b.holders.begin(), b.holders.end());
+  for (auto& alias : b.aliases) {
+    if (std::find(a.aliases.begin(), a.aliases.end(), alias) == a.aliases.end()) {
+      a.aliases.push_back(std::move(alias));
+    }
+  }
+  into.visible = into.visible || other.visible;
+}
+
+// As it stood at a time: from the claims up to then.
+Result<std::optional<NodePart>> part_at(Database& db, const GraphScope& scope,
+                                        const std::string& holder, const GraphNodeRow& now) {
+  std::vector<NodeClaim> claims;
+  CLAWMARK_TRY(for_rows(
+      db,
+      "SELECT c.key, c.body, c.slot, c.choice, c.replaces, c.said_ms, c.message, c.quote, "
+      "m.entry_id FROM graph_claims c JOIN graph_messages m ON m.message = c.message WHERE c.agent "
+      "= ?1 AND c.holder = ?2 AND c.kind = 'node' AND c.type = ?3 AND c.key = ?4 AND c.state = "
+      "'live' AND c.said_ms <= ?5",
+      [&](Statement& row) { claims.push_back(read_node_claim(row)); }, scope.agent, holder,
+      now.type, now.key, *scope.at));
+  const auto state = settle_node(std::move(claims));
+  if (!state) return std::optional<NodePart>{};
+  NodePart part;
+  part.visible = state->visible;
+  GraphNodeRow& n = part.row;
+  n = now;
+  n.name = state->name;
+  n.description = state->description;
+  n.status = state->status;
+  n.status_at = state->status_at;
+  n.reason = state->reason;
+  n.choice = state->choice;
+  n.replaces = state->replaces;
+  n.aliases = state->aliases;
+  n.confidence = state->confidence;
+  n.stated = state->stated;
+  n.due = state->due;
+  n.first = state->first;
+  n.last = state->last;
+  n.mentions = state->mentions;
+  n.message = state->message;
+  n.quote = state->quote;
+  n.holders = {holder};
+  if (n.valid_to && *n.valid_to > *scope.at) {
+    n.valid_to.reset();
+    n.superseded_by.clear();
+  }
+  return std::optional<NodePart>(std::move(part));
+}
+
+TimeMs as_of(const GraphScope& scope) {
+  return scope.at ? *scope.at : scope.now;
+}
+
+// All holders' parts of one thing; nullopt when nobody in sight named it.
+Result<std::optional<GraphNodeRow>> assemble(Database& db, const GraphScope& scope,
+                                             std::string_view type, std::string_view key) {
+  static const std::string kSql = std::string("SELECT ") + kNodeColumns +
+                                  "FROM graph_nodes n WHERE n.agent = ?1 AND n.holder = ?2 AND "
+                                  "n.type = ?3 AND n.key = ?4";
+  std::optional<NodePart> whole;
+  for (const auto& holder : scope.holders) {
+    std::optional<NodePart> part;
+    CLAWMARK_TRY(for_rows(
+        db, kSql, [&](Statement& row) { part = read_node(row); }, scope.agent, holder, type, key));
+    if (part && scope.at) {
+      CLAWMARK_ASSIGN(part, part_at(db, scope, holder, part->row));
+    }
+    if (!part) continue;
+    if (whole) {
+      overlay(*whole, std::move(*part));
+    } else {
+      whole = std::move(part);
+    }
+  }
+  if (!whole || !whole->visible) return std::optional<GraphNodeRow>{};
+  GraphNodeRow& row = whole->row;
+  row.effective =
+      effective_node_confidence(row.type, row.confidence, row.stated, row.last, as_of(scope));
+  return std::optional<GraphNodeRow>(std::move(row));
+}
+
+// Decisions of several holders about one thing: the newest of those in sight stands.
+void settle_across(std::vector<GraphNodeRow>& rows) {
+  for (auto& row : rows) {
+    for (const auto& other : rows) {
+      if (&row == &other || row.type != other.type || row.valid_to) continue;
+      const bool takes_turns = row.type == "decision" || row.type == "constraint";
+      const bool same = !row.slot.empty() && row.slot == other.slot && row.choice != other.choice;
+      if (!takes_turns || !same || other.valid_from <= row.valid_from) continue;
+      row.valid_to = other.valid_from;
+      row.superseded_by = other.key;
+    }
+  }
+}
+
+using NodeName = std::pair<std::string, std::string>;  // type, key
+
+Result<std::vector<GraphNodeRow>> assemble_all(Database& db, const GraphScope& scope,
+                                               const std::vector<NodeName>& names) {
+  std::vector<GraphNodeRow> rows;
+  std::set<NodeName> seen;
+  for (const auto& name : names) {
+    if (!seen.insert(name).second) continue;
+    CLAWMARK_ASSIGN(auto row, assemble(db, scope, name.first, name.second));
+    if (row) rows.push_back(std::move(*row));
+  }
+  return rows;
+}
+
+void sort_newest(std::vector<GraphNodeRow>& rows) {
+  std::sort(rows.begin(), rows.end(), [](const GraphNodeRow& a, const GraphNodeRow& b) {
+    if (a.last != b.last) return a.last > b.last;
+    return std::tie(a.type, a.key) < std::tie(b.type, b.key);
+  });
+}
+
+}  // namespace
+
+double decay_factor(std::string_view type) {
+  if (type == "project" || type == "person" || type == "constraint") return 8;
+  if (type == "decision") return 6;
+  if (type == "component") return 4;
+  if (type == "concept" || type == "file") return 2;
+  return 1;  // task
+}
+
+double effective_node_confidence(std::string_view type, double confidence, bool stated, TimeMs last,
+                                 TimeMs now) {
+  if (stated) return confidence;
+  const double days =
+      std::max(0.0, static_cast<double>(now.value - last.value) / static_cast<double>(kDayMs));
+  return confidence * std::exp2(-days / (kDecayHalfLifeDays * decay_factor(type)));
+}
+
+Result<std::vector<GraphNodeRow>> list_nodes(Database& db, const GraphScope& scope,
+                                             const NodeQuery& query) {
+  // Per holder along the index, newest first: so much of each that the newest of all are among
+  // them.
+  static const std::string kSql =
+      "SELECT n.type, n.key FROM graph_nodes n WHERE n.agent = ?1 AND n.holder = ?2 AND n.type = "
+      "?3 AND n.visible = 1 AND n.status = ?4 AND n.last_ms < ?5 ORDER BY n.last_ms DESC, n.key "
+      "LIMIT ?6";
+  std::vector<std::string> types{query.type};
+  if (query.type.empty()) {
+    types = {"project", "component", "decision", "task", "person", "constraint", "concept", "file"};
+  }
+  // The status of a thing may have been said where it was not named, so all are asked for.
+  static const std::vector<std::string> kAll = {"",        "active", "blocked",
+                                                "pending", "done",   "cancelled"};
+  const std::int64_t before = query.last_before ? query.last_before->value : INT64_MAX;
+  std::vector<NodeName> names;
+  for (const auto& holder : scope.holders) {
+    for (const auto& type : types) {
+      for (const auto& status : kAll) {
+        if (type != "task" && !status.empty() && query.statuses.empty()) continue;
+        const bool asked =
+            query.statuses.empty() ||
+            std::find(query.statuses.begin(), query.statuses.end(), status) != query.statuses.end();
+        // One holder's word is all there is: only the statuses asked for.
+        if (!asked && scope.holders.size() == 1 && !scope.at) continue;
+        CLAWMARK_TRY(for_rows(
+            db, kSql, [&](Statement& row) { names.emplace_back(row.string(0), row.string(1)); },
+            scope.agent, holder, type, status, before, query.limit));
+      }
+    }
+  }
+  CLAWMARK_ASSIGN(auto rows, assemble_all(db, scope, names));
+  if (scope.holders.size() > 1) settle_across(rows);
+  std::erase_if(rows, [&](const GraphNodeRow& row) {
+    const bool asked =
+        query.statuses.empty() ||
+        std::find(query.statuses.begin(), query.statuses.end(), row.status) != query.statuses.end();
+    return !asked || row.last.value >= before || (query.current_only && row.valid_to);
+  });
+  sort_newest(rows);
+  if (rows.size() > query.limit) rows.resize(query.limit);
+  return rows;
+}
+
+Result<std::optional<GraphNodeRow>> get_node(Database& db, const GraphScope& scope,
+                                             std::string_view type, std::string_view key) {
+  return assemble(db, scope, type, key);
+}
+
+Result<std::vector<GraphNodeRow>> find_nodes(Database& db, const GraphScope& scope,
+                                             std::string_view name, std::size_t limit) {
+  const std::string key = name_key(name);
+  std::vector<NodeName> names;
+  const auto take = [&](Statement& row) { names.emplace_back(row.string(0), row.string(1)); };
+  CLAWMARK_TRY(for_rows(db,
+                        "SELECT DISTINCT type, key FROM graph_nodes WHERE agent = ?1 AND key = ?2 "
+                        "ORDER BY type",
+                        take, scope.agent, key));
+  CLAWMARK_ASSIGN(auto rows, assemble_all(db, scope, names));
+  names.clear();
+  if (rows.empty()) {
+    CLAWMARK_TRY(for_rows(db,
+                          "SELECT DISTINCT type, key FROM graph_aliases WHERE agent = ?1 AND alias "
+                          "= ?2 ORDER BY type, key",
+                          take, scope.agent, key));
+    CLAWMARK_ASSIGN(rows, assemble_all(db, scope, names));
+    names.clear();
+  }
+  if (rows.empty() && !key.empty()) {
+    // Names that begin with it, or hold it as a word.
+    CLAWMARK_TRY(for_rows(db,
+                          "SELECT DISTINCT type, key FROM graph_nodes WHERE agent = ?1 AND key >= "
+                          "?2 AND key < ?3 ORDER BY key LIMIT 50",
+                          take, scope.agent, key, key + "\xF4\x8F\xBF\xBF"));
+    CLAWMARK_ASSIGN(rows, assemble_all(db, scope, names));
+  }
+  if (rows.size() > limit) rows.resize(limit);
+  return rows;
+}
+
+}  // namespace clawmark

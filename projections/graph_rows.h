@@ -1,0 +1,44 @@
+#pragma once
+// Reading rows and bodies of the graph. Inside projections/ only.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "base/sqlite.h"
+
+namespace clawmark {
+
+// Calls `each(statement)` for every row of a query, kept by the connection under its text.
+template <class Each, class... Args>
+Status for_rows(Database& db, const std::string& sql, const Each& each, const Args&... args) {
+  CLAWMARK_ASSIGN(Statement * statement, db.cached(sql));
+  statement->with(args...);
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, statement->step());
+    if (!row) break;
+    each(*statement);
+  }
+  statement->reset();
+  return Ok{};
+}
+
+// A list of texts in an object; what is no text is left out.
+inline std::vector<std::string> strings_of(const json::object& object, std::string_view key) {
+  std::vector<std::string> out;
+  if (const auto* list = find_array(object, key)) {
+    for (const auto& item : *list) {
+      if (item.is_string()) out.emplace_back(view(item.get_string()));
+    }
+  }
+  return out;
+}
+
+inline json::object parse_object(std::string_view text) {
+  auto parsed = parse_json(text);
+  return parsed.ok() && parsed->is_object() ? std::move(parsed->get_object()) : json::object{};
+}
+
+}  // namespace clawmark

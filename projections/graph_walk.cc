@@ -1,0 +1,106 @@
+// Relations of things, and walks along them.
+
+#include <algorithm>
+
+#include "projections/graph.h"
+#include "projections/graph_rows.h"
+
+namespace clawmark {
+namespace {
+
+using NodeName = std::pair<std::string, std::string>;  // type, key
+
+}  // namespace
+
+Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope,
+                                           std::string_view type, std::string_view key, bool ended,
+                                           std::size_t limit) {
+  static const std::string kColumns =
+      "SELECT type, from_type, from_key, to_type, to_key, slot, from_ms, until_ms, confidence, "
+      "last_ms, message, quote FROM graph_edges WHERE agent = ?1 AND holder = ?2 AND ";
+  static const std::string kEnds =
+      "from_ms <= ?5 AND (?6 OR until_ms IS NULL OR until_ms > ?5) ORDER BY from_ms DESC, id LIMIT "
+      "?7";
+  const TimeMs at = scope.at ? *scope.at : TimeMs{INT64_MAX};
+  std::vector<GraphEdgeRow> edges;
+  for (const auto& holder : scope.holders) {
+    for (const char* end :
+         {"from_type = ?3 AND from_key = ?4 AND ", "to_type = ?3 AND to_key = ?4 AND "}) {
+      CLAWMARK_TRY(for_rows(
+          db, kColumns + end + kEnds,
+          [&](Statement& row) {
+            GraphEdgeRow edge;
+            edge.type = row.string(0);
+            edge.from_type = row.string(1);
+            edge.from = row.string(2);
+            edge.to_type = row.string(3);
+            edge.to = row.string(4);
+            edge.slot = row.string(5);
+            edge.from_time = row.time(6);
+            if (!row.is_null(7)) edge.until = row.time(7);
+            if (edge.until && *edge.until > at) edge.until.reset();
+            edge.confidence = row.real(8);
+            edge.last = row.time(9);
+            edge.message = row.integer(10);
+            edge.quote = row.string(11);
+            const bool known = std::any_of(edges.begin(), edges.end(), [&](const GraphEdgeRow& e) {
+              return e.type == edge.type && e.from == edge.from && e.to == edge.to &&
+                     e.from_type == edge.from_type && e.to_type == edge.to_type &&
+                     e.from_time == edge.from_time;
+            });
+            if (!known) edges.push_back(std::move(edge));
+          },
+          scope.agent, holder, type, key, at, ended, limit));
+    }
+  }
+  std::sort(edges.begin(), edges.end(), [](const GraphEdgeRow& a, const GraphEdgeRow& b) {
+    if (a.from_time != b.from_time) return a.from_time > b.from_time;
+    return std::tie(a.type, a.from_type, a.from, a.to_type, a.to) <
+           std::tie(b.type, b.from_type, b.from, b.to_type, b.to);
+  });
+  if (edges.size() > limit) edges.resize(limit);
+  return edges;
+}
+
+Result<GraphWalk> walk_graph(Database& db, const GraphScope& scope, const GraphNodeRow& start,
+                             int depth, std::size_t nodes_max) {
+  constexpr std::size_t kEdgesPerNode = 50;
+  GraphWalk walk;
+  std::set<NodeName> seen{{start.type, start.key}};
+  std::set<std::tuple<std::string, std::string, std::string, std::string, std::string>> drawn;
+  std::vector<NodeName> border{{start.type, start.key}};
+  walk.nodes.push_back({0, start});
+  for (int level = 1; level <= depth && !border.empty(); ++level) {
+    std::vector<NodeName> next;
+    for (const auto& [type, key] : border) {
+      CLAWMARK_ASSIGN(const auto edges, edges_of(db, scope, type, key, false, kEdgesPerNode));
+      walk.cut = walk.cut || edges.size() == kEdgesPerNode;
+      for (const auto& edge : edges) {
+        const bool out = edge.from_type == type && edge.from == key;
+        const NodeName other =
+            out ? NodeName{edge.to_type, edge.to} : NodeName{edge.from_type, edge.from};
+        if (!seen.contains(other)) {
+          if (walk.nodes.size() >= nodes_max) {
+            walk.cut = true;
+            continue;
+          }
+          CLAWMARK_ASSIGN(auto row, get_node(db, scope, other.first, other.second));
+          if (!row) continue;  // nobody in sight named it
+          seen.insert(other);
+          walk.nodes.push_back({level, std::move(*row)});
+          next.push_back(other);
+        }
+        if (drawn.emplace(edge.type, edge.from_type, edge.from, edge.to_type, edge.to).second) {
+          walk.edges.push_back(edge);
+        }
+      }
+    }
+    border = std::move(next);
+  }
+  std::stable_sort(walk.nodes.begin(), walk.nodes.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.depth, a.node.type, a.node.key) < std::tie(b.depth, b.node.type, b.node.key);
+  });
+  return walk;
+}
+
+}  // namespace clawmark

@@ -1,0 +1,208 @@
+// The world model's tools: what they say, to whom, from where, and what when the store is broken.
+
+#include <gmock/gmock.h>
+
+#include "log/graph_events.h"
+#include "projections/rebuild.h"
+#include "world.h"
+
+namespace clawmark {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kMine[] = "agent:main:telegram:direct:101";
+constexpr char kGroup[] = "agent:main:telegram:group:-7";
+
+// A world whose graph is known: what people said, and what was understood.
+struct Known : World {
+  Known() {
+    seats = say({.text = "The test sale fails with E-SEAT-409, we are blocked"});
+    stripe = say({.text = "We decided to use Stripe", .session_key = kGroup, .session_id = "g"});
+    mollie = say(
+        {.text = "We use Mollie instead, lower fees", .session_key = kGroup, .session_id = "g"});
+    item("node", {{"type", "task"}, {"name", "E-SEAT-409"}, {"status", "blocked"}}, seats);
+    item("node", {{"type", "component"}, {"name", "shop"}}, seats);
+    item("edge",
+         {{"type", "AFFECTS"},
+          {"from_type", "task"},
+          {"from", "E-SEAT-409"},
+          {"to_type", "component"},
+          {"to", "shop"}},
+         seats);
+    item("edge",
+         {{"type", "DEPENDS_ON"},
+          {"from_type", "component"},
+          {"from", "shop"},
+          {"to_type", "task"},
+          {"to", "E-SEAT-409"}},
+         seats);
+    item("episode", {{"type", "blocker"}, {"title", "Blocked: E-SEAT-409"}, {"salience", 0.9}},
+         seats);
+    item("node",
+         {{"type", "decision"},
+          {"name", "payment: Stripe"},
+          {"slot", "payment"},
+          {"choice", "Stripe"}},
+         stripe, "group:" + std::string(kGroup));
+    item("node",
+         {{"type", "decision"},
+          {"name", "payment: Mollie"},
+          {"slot", "payment"},
+          {"choice", "Mollie"},
+          {"reason", "lower fees"}},
+         mollie, "group:" + std::string(kGroup));
+  }
+
+  void item(const std::string& kind, json::object body, Seq message,
+            const std::string& holder = "person:telegram:101") {
+    body["holder"] = holder;
+    body["verified"] = true;
+    body["confidence"] = 0.9;
+    body["evidence"] = json::array{json::object{{"message", message.value}, {"quote", "said"}}};
+    NewEvent event;
+    event.type = event_type::kGraphCompleted;
+    event.scope.agent = "main";
+    event.dedupe_key = "graph:" + std::to_string(++items);
+    event.occurred = clock.now();
+    event.payload = {{"messages", json::array{message.value}},
+                     {"session_id", "s1"},
+                     {kind + "s", json::array{std::move(body)}}};
+    append(std::move(event));
+    fold();
+  }
+  std::string restore(const json::object& who, json::object params = {}) {
+    return text_of(tool("wc_restore", who, params), "text");
+  }
+  void break_table(const std::string& table) {
+    const int generation = must(live_generation(store.db(), "graph"));
+    must(store.db().exec("DROP TABLE " + table + "__g" + std::to_string(generation)));
+  }
+
+  json::object mine = caller(kMine, "101"), group = caller(kGroup, "101");
+  Seq seats, stripe, mollie;
+  int items = 0;
+};
+
+TEST(WorldTools, restore_says_where_things_stand_and_where_each_line_comes_from) {
+  Known w;
+  const std::string text = w.restore(w.group);
+  EXPECT_THAT(text, HasSubstr("Decisions in force:\n- payment: Mollie, because: lower fees ["));
+  EXPECT_THAT(text, HasSubstr("Replaced since:\n- payment: Stripe (until "));
+  const json::object answer = w.tool("wc_restore", w.group, {});
+  const auto* lines = find_array(*find_object(answer, "details"), "lines");
+  ASSERT_NE(lines, nullptr);
+  ASSERT_FALSE(lines->empty());
+  for (const auto& line : *lines) {
+    EXPECT_GT(get_int(line.get_object(), "message"), 0) << to_text(line);
+    EXPECT_NE(get_string(line.get_object(), "date"), "");
+    EXPECT_NE(get_string(line.get_object(), "session_id"), "");
+  }
+  EXPECT_EQ(text, w.restore(w.group)) << "the same store, the same text";
+}
+
+TEST(WorldTools, nobody_sees_what_was_said_elsewhere) {
+  Known w;
+  EXPECT_THAT(w.restore(w.group), Not(HasSubstr("E-SEAT-409")));
+  EXPECT_THAT(w.restore(w.mine), HasSubstr("E-SEAT-409"));
+  EXPECT_THAT(w.restore(w.mine), Not(HasSubstr("Mollie")));
+  const auto stranger = World::caller("agent:main:telegram:direct:303", "303");
+  EXPECT_THAT(w.restore(stranger), HasSubstr("Nothing is known yet"));
+  for (const char* name : {"E-SEAT-409", "payment: Mollie"}) {
+    const json::object params{{"action", "node"}, {"name", name}};
+    EXPECT_FALSE(get_bool(w.tool("wc_graph", stranger, params), "ok", true));
+  }
+  const json::object forged{{"holder", "person:telegram:101"}, {"as", "owner"}};
+  EXPECT_THAT(w.restore(stranger, forged), Not(HasSubstr("E-SEAT-409")));
+}
+
+TEST(WorldTools, graph_lists_shows_and_walks_and_asks_back_when_a_name_is_not_one_thing) {
+  Known w;
+  const auto graph = [&](json::object params) { return w.tool("wc_graph", w.mine, params); };
+  EXPECT_THAT(text_of(graph({}), "text"), HasSubstr("E-SEAT-409 (blocked)"));
+  const auto walk = graph({{"action", "traverse"}, {"name", "e-seat-409"}, {"depth", 9}});
+  EXPECT_THAT(text_of(walk, "text"), HasSubstr("1 step away:\n- component"));
+  EXPECT_THAT(text_of(walk, "text"), HasSubstr("AFFECTS shop"));
+  w.item("node", {{"type", "project"}, {"name", "Shop"}}, w.seats);
+  const auto two = graph({{"action", "node"}, {"name", "shop"}});
+  EXPECT_FALSE(get_bool(two, "ok", true));
+  EXPECT_THAT(text_of(two, "text"), HasSubstr("Several things"));
+  EXPECT_EQ(find_array(*find_object(two, "details"), "candidates")->size(), 2u);
+  EXPECT_TRUE(
+      get_bool(graph({{"action", "node"}, {"name", "shop"}, {"nodeType", "project"}}), "ok"));
+  EXPECT_THAT(text_of(graph({{"action", "dance"}}), "text"),
+              HasSubstr("one of list, node, traverse"));
+  EXPECT_THAT(text_of(graph({{"action", "node"}, {"name", "nope"}}), "text"),
+              HasSubstr("Nothing is known"));
+}
+
+TEST(WorldTools, episodes_and_search_find_by_words_and_say_what_is_wrong) {
+  Known w;
+  EXPECT_THAT(text_of(w.tool("wc_episode", w.mine, {{"minSalience", 0.5}}), "text"),
+              HasSubstr("blocker (90%): Blocked: E-SEAT-409"));
+  EXPECT_THAT(text_of(w.tool("wc_episode", w.mine, {{"minSalience", 0.95}}), "text"),
+              HasSubstr("No such episode"));
+  EXPECT_THAT(text_of(w.tool("wc_search", w.mine, {{"query", "seat"}, {"scope", "graph"}}), "text"),
+              HasSubstr("task, blocked: E-SEAT-409"));
+  EXPECT_THAT(text_of(w.tool("wc_search", w.mine, {{"query", "x"}, {"scope", "moon"}}), "text"),
+              HasSubstr("one of all, graph"));
+  EXPECT_THAT(text_of(w.tool("wc_expand", w.mine, {{"summaryId", "../../etc"}}), "text"),
+              HasSubstr("like sum_42"));
+  EXPECT_THAT(text_of(w.tool("wc_expand", w.mine, {{"summaryId", "sum_999"}}), "text"),
+              HasSubstr("There is no summary"));
+}
+
+TEST(WorldTools, a_summary_opens_to_its_messages_for_those_who_heard_them) {
+  Known w;
+  NewEvent event;
+  event.type = event_type::kGraphCompleted;
+  event.scope.agent = "main";
+  event.dedupe_key = "graph:prose";
+  event.occurred = w.clock.now();
+  event.payload = {{"messages", json::array{w.stripe.value, w.mollie.value}},
+                   {"session_id", "g"},
+                   {"holder", "group:" + std::string(kGroup)},
+                   {"prose", "They moved to Mollie."},
+                   {"state", "Mollie is next."}};
+  w.append(std::move(event));
+  w.fold();
+  const std::string id = "sum_" + std::to_string(must(EventLog::head(w.store.db())).value);
+  const std::string open = text_of(w.tool("wc_expand", w.group, {{"summaryId", id}}), "text");
+  EXPECT_THAT(open, HasSubstr("They moved to Mollie."));
+  EXPECT_THAT(open, HasSubstr("\"We decided to use Stripe\""));
+  EXPECT_THAT(text_of(w.tool("wc_expand", w.mine, {{"summaryId", id}}), "text"),
+              HasSubstr("There is no summary"));
+  EXPECT_THAT(w.restore(w.group), HasSubstr("Where things were left off:\n- Mollie is next."));
+}
+
+TEST(WorldTools, C094_a_broken_store_is_said_and_hides_no_other_section) {
+  Known w;
+  w.break_table("graph_edges");
+  const auto walk = w.tool("wc_graph", w.mine, {{"action", "traverse"}, {"name", "shop"}});
+  EXPECT_FALSE(get_bool(walk, "ok", true));
+  EXPECT_THAT(text_of(walk, "text"), HasSubstr("could not be read"));
+  EXPECT_EQ(find_array(*find_object(walk, "details"), "degraded")->size(), 1u);
+  w.break_table("graph_episodes");
+  const json::object restored = w.tool("wc_restore", w.group, {});
+  EXPECT_THAT(text_of(restored, "text"), HasSubstr("payment: Mollie"));
+  EXPECT_THAT(text_of(restored, "text"), HasSubstr("This part could not be read"));
+  EXPECT_GE(find_array(*find_object(restored, "details"), "degraded")->size(), 2u);
+  w.break_table("graph_nodes");
+  const json::object nothing = w.tool("wc_restore", w.group, {});
+  EXPECT_THAT(text_of(nothing, "text"), Not(HasSubstr("Nothing is known")));
+}
+
+TEST(WorldTools, as_of_a_time_shows_what_was_known_then) {
+  Known w;
+  const auto before =
+      must(w.store.db().query_int("SELECT occurred_ms FROM events WHERE seq = ?", w.stripe.value));
+  const std::string at = format_iso(TimeMs{before.value_or(0)});
+  const std::string text = w.restore(w.group, {{"at", at}});
+  EXPECT_THAT(text, HasSubstr("payment: Stripe"));
+  EXPECT_THAT(text, Not(HasSubstr("Mollie")));
+  EXPECT_THAT(w.restore(w.group, {{"at", "yesterday"}}), HasSubstr("`at` is a time"));
+}
+
+}  // namespace
+}  // namespace clawmark

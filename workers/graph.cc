@@ -1,0 +1,189 @@
+#include "workers/graph.h"
+
+#include "base/limits_world.h"
+#include "base/secrets.h"
+#include "base/utf8.h"
+#include "log/graph_events.h"
+#include "workers/extract.h"
+
+namespace clawmark {
+namespace {
+
+WindowOptions window_options(const GraphExtractor& extractor, const GraphOptions& options) {
+  WindowOptions out;
+  out.worker = "graph";
+  out.completed_type = event_type::kGraphCompleted;
+  out.model = extractor.model();
+  out.local = extractor.is_local();
+  out.idle_hours = options.idle_hours;
+  out.window_messages = kLeafChunkMessages;
+  out.window_chars = kLeafChunkTokens * kCharsPerToken;
+  out.full_chars = static_cast<std::int64_t>(out.window_chars);
+  out.limits = options.limits;
+  return out;
+}
+
+SpanAnswer span_answer(GraphAnswer answer) {
+  SpanAnswer out;
+  out.cut = answer.cut;
+  out.usage = answer.usage;
+  out.graph = std::move(answer);
+  return out;
+}
+
+std::string clean(std::string_view text, std::size_t chars_max) {
+  return redact_secrets(prefix_code_points(text, chars_max));
+}
+
+json::array strings(const std::vector<std::string>& list) {
+  json::array out;
+  for (const auto& text : list) out.emplace_back(clean(text, kGraphNameMax));
+  return out;
+}
+
+// At most so many items of one answer.
+template <class Items, class ToJson>
+json::array items_json(const Items& items, const ToJson& to_json_item) {
+  json::array out;
+  for (const auto& item : items) {
+    if (out.size() >= kGraphItemsMax) break;
+    out.push_back(to_json_item(item));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::size_t GraphWork::items_per_load() const {
+  return kLeafChunkMessages;
+}
+
+HttpRequest GraphWork::plan(std::span<const WorkItem> items) const {
+  return extractor_->plan(window_of(items), zone_);
+}
+
+Result<SpanAnswer> GraphWork::interpret(const Result<HttpResponse>& response,
+                                        std::span<const WorkItem> items) {
+  CLAWMARK_ASSIGN(auto answer, extractor_->interpret(response, window_of(items)));
+  return span_answer(std::move(answer));
+}
+
+Result<SpanAnswer> GraphWork::run_local(std::span<const WorkItem> items) {
+  CLAWMARK_ASSIGN(auto answer, extractor_->extract_local(window_of(items), zone_));
+  return span_answer(std::move(answer));
+}
+
+std::vector<WorkItem> GraphWork::canary() const {
+  WorkItem item;
+  item.window.message = 1;
+  item.window.role = "user";
+  item.window.text = "hello";
+  return {item};
+}
+
+GraphPort::GraphPort(Store& store, BodyStore& bodies, std::shared_ptr<GraphExtractor> extractor,
+                     const GraphOptions& options)
+    : WindowPort(store, bodies, window_options(*extractor, options)),
+      extractor_(std::move(extractor)) {}
+
+template <class Item>
+void GraphPort::add_evidence(const Item& item, json::object& out) const {
+  const MessageRow* from = vouching(item.evidence);
+  json::array evidence;
+  for (const auto& one : item.evidence) {
+    // Of one audience: what one person said in private vouches for nothing elsewhere.
+    const MessageRow* row = row_of(one.message);
+    if (from == nullptr || row == nullptr || row->audience != from->audience) continue;
+    evidence.push_back(
+        json::object{{"message", one.message}, {"quote", clean(one.quote, kGraphQuoteMax)}});
+  }
+  out["holder"] = from == nullptr ? "" : from->audience;
+  out["evidence"] = std::move(evidence);
+  out["verified"] = item.verified && from != nullptr;
+  if (!item.why.empty()) out["why"] = item.why;
+}
+
+json::object GraphPort::node_json(const GraphNode& node) const {
+  json::object out{{"type", node.type},
+                   {"name", clean(node.name, kGraphNameMax)},
+                   {"description", clean(node.description, kGraphTextMax)},
+                   {"confidence", node.confidence}};
+  const auto set = [&](const char* key, const std::string& value) {
+    if (!value.empty()) out[key] = clean(value, kGraphTextMax);
+  };
+  set("status", node.status);
+  set("reason", node.reason);
+  set("slot", node.slot);
+  set("choice", node.choice);
+  set("replaces", node.replaces);
+  if (!node.aliases.empty()) out["aliases"] = strings(node.aliases);
+  if (node.stated) out["stated"] = true;
+  if (node.only_status) out["only_status"] = true;
+  if (node.due) out["due_ms"] = node.due->value;
+  add_evidence(node, out);
+  return out;
+}
+
+json::object GraphPort::edge_json(const GraphEdge& edge) const {
+  json::object out{{"type", edge.type},
+                   {"from_type", edge.from_type},
+                   {"from", clean(edge.from, kGraphNameMax)},
+                   {"to_type", edge.to_type},
+                   {"to", clean(edge.to, kGraphNameMax)},
+                   {"confidence", edge.confidence}};
+  if (!edge.slot.empty()) out["slot"] = clean(edge.slot, kGraphNameMax);
+  if (edge.closes) out["closes"] = true;
+  if (edge.at) out["at_ms"] = edge.at->value;
+  if (edge.until) out["until_ms"] = edge.until->value;
+  add_evidence(edge, out);
+  return out;
+}
+
+json::object GraphPort::episode_json(const GraphEpisode& episode) const {
+  json::object out{{"type", episode.type},
+                   {"title", clean(episode.title, kGraphTextMax)},
+                   {"description", clean(episode.description, kGraphTextMax)},
+                   {"salience", episode.salience},
+                   {"nodes", strings(episode.nodes)}};
+  add_evidence(episode, out);
+  return out;
+}
+
+json::object GraphPort::merge_json(const GraphMerge& merge) const {
+  json::object out{{"type", merge.type},
+                   {"from", clean(merge.from, kGraphNameMax)},
+                   {"into", clean(merge.into, kGraphNameMax)}};
+  add_evidence(merge, out);
+  return out;
+}
+
+std::optional<NewEvent> GraphPort::completed(const std::vector<const WorkItem*>& items,
+                                             const SpanAnswer& given) const {
+  const GraphAnswer& answer = *given.graph;
+  const bool nothing = answer.nodes.empty() && answer.edges.empty() && answer.episodes.empty() &&
+                       answer.prose.empty() && answer.dropped == 0;
+  if (extractor_->is_local() && nothing) return std::nullopt;
+  NewEvent event = window_event(items, "graph", extractor_->prompt_version());
+  json::object& out = event.payload;
+  // Prose speaks of all that was said, so only those who heard all of it may read it.
+  const MessageRow* first = row_of(items.front()->message);
+  bool shared = first != nullptr;
+  for (const WorkItem* item : items) {
+    const MessageRow* row = row_of(item->message);
+    shared = shared && row != nullptr && row->audience == first->audience;
+  }
+  out["holder"] = shared ? first->audience : "";
+  out["prose"] = clean(answer.prose, kGraphProseMax);
+  out["state"] = clean(answer.state, kGraphProseMax);
+  out["nodes"] = items_json(answer.nodes, [&](const auto& item) { return node_json(item); });
+  out["edges"] = items_json(answer.edges, [&](const auto& item) { return edge_json(item); });
+  out["episodes"] =
+      items_json(answer.episodes, [&](const auto& item) { return episode_json(item); });
+  out["merges"] = items_json(answer.merges, [&](const auto& item) { return merge_json(item); });
+  out["dropped"] = answer.dropped;
+  out["usage"] = json::object{{"input_tokens", answer.usage.input_tokens},
+                              {"output_tokens", answer.usage.output_tokens}};
+  return event;
+}
+
+}  // namespace clawmark
