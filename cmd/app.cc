@@ -305,8 +305,8 @@ Serving& App::serving() {
 Pipeline& App::pipeline() {
   return *state_->pipeline;
 }
-bool App::inert() const {
-  return state_->inert();
+const std::vector<std::string>& App::problems() const {
+  return state_->config.problems;
 }
 
 }  // namespace clawmark

@@ -38,7 +38,10 @@ class App {
   HttpAnswer answer(const HttpCall& call);
   Serving& serving();
   Pipeline& pipeline();
-  bool inert() const;
+  // Why it is inert: of the configuration, or of what it names and cannot be used. Empty: it is
+  // not.
+  const std::vector<std::string>& problems() const;
+  bool inert() const { return !problems().empty(); }
 
  private:
   struct State;

@@ -12,6 +12,10 @@ Check check_ok(const char* name, std::string message);
 Check check_warn(const char* name, std::string message, std::string remedy);
 Check check_bad(const char* name, std::string message, std::string remedy);
 
+// "models": the embedder and the extractor answer; one small request each where an endpoint is
+// configured.
+void check_embedding(const Config& config, std::vector<Check>& out);
+void check_extraction(const Config& config, std::vector<Check>& out);
 // "disk": room for the store to grow, and for a purge or a migration, which copy it.
 std::vector<Check> check_disk(const Config& config);
 // "projections": tables of the live generations are there and of this program's fold; nothing is

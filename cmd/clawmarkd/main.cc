@@ -75,10 +75,10 @@ void say_state(const App& app, const Config& config) {
     notify_ready("reading " + config.state_dir);
     return;
   }
-  for (const auto& problem : config.problems) log_error("config", problem);
+  for (const auto& problem : app.problems()) log_error("config", problem);
   log_error("clawmarkd",
             "inert: nothing is read or injected until this is corrected and the service reloaded");
-  notify_ready("inert: " + config.problems.front());
+  notify_ready("inert: " + app.problems().front());
 }
 
 int serve(const std::string& config_file, const std::map<std::string, std::string>& flags) {

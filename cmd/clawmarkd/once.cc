@@ -88,6 +88,8 @@ int run_once(const Config& config) {
     log_error("clawmarkd", app.error().message);
     return app.error().stage == "lock" ? 75 : app.error().stage == "store" ? 78 : 1;
   }
+  for (const auto& problem : (*app)->problems()) log_error("config", problem);
+  if ((*app)->inert()) return 2;
   const SystemClock clock;
   const std::int64_t started = clock.steady_ms();
   Seq before;

@@ -31,7 +31,9 @@ test("C178 all hooks and tools are there when register returns", () => {
 test("C178 a host with fewer registration calls still gets hook and tools", () => {
   const host = new Host({ version: "2026.9.1" });
   for (const missing of ["registerService", "registerCommand", "registerMemoryCorpusSupplement",
-    "runtime", "registrationMode", "pluginConfig"]) delete host.api[missing];
+    "registerContextEngine", "runtime", "registrationMode", "pluginConfig"]) {
+    delete host.api[missing];
+  }
   host.load(plugin);
   assert.ok(host.hook("before_prompt_build"));
   assert.equal(host.tools.size, ALL_TOOLS.length);
@@ -75,7 +77,7 @@ test("C180 the daemon is told which hooks are blocked, and the command line of t
     assert.deepEqual(said[1], { plugin_version: VERSION, host_version: "2026.9.6",
       placement: { facts: SETTINGS.factsPlacement.default,
         recall: SETTINGS.recallPlacement.default },
-      blocked_hooks: [] });
+      blocked_hooks: [], context_engine: false });
 
     const status = async (host) => (await host.commands.get("clawmark").handler({})).text;
     assert.ok((await status(blocked)).includes(ALLOW_COMMAND));

@@ -170,10 +170,12 @@ TEST(Daemon, stays_up_inert_and_says_what_is_missing_until_it_is_corrected) {
 
 TEST(Daemon, an_encoder_that_cannot_be_read_leaves_it_inert_and_named) {
   World world;
+  NotifySocket systemd(world / "notify");
   support::write_text(world / "no-encoder", "not one");
-  world.extra = {{"CLAWMARK_ENCODER_FILE", world / "no-encoder"}};
+  world.extra = {{"NOTIFY_SOCKET", systemd.path()},
+                 {"CLAWMARK_ENCODER_FILE", world / "no-encoder"}};
   Process daemon("clawmarkd", {}, world.environment());
-  ASSERT_TRUE(eventually([&] { return answers(world); })) << daemon.err();
+  ASSERT_TRUE(eventually([&] { return systemd.heard("READY=1"); })) << daemon.err();
   EXPECT_TRUE(get_bool(status_of(world), "inert"));
   const Outcome status = world.clawmark({"status"});
   EXPECT_THAT(status.out, HasSubstr(world / "no-encoder"));

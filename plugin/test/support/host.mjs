@@ -30,6 +30,7 @@ export class Host {
     this.services = [];
     this.commands = new Map();
     this.corpora = [];
+    this.engines = new Map();
     this.listeners = new Set();
     this.fields = HOSTS[kind];
     this.limitMs = limitMs ?? HOST_LIMIT_MS;
@@ -135,6 +136,7 @@ export class Host {
       },
       registerTool: (tool, options) => this.tools.set(options.name, tool),
       registerService: (service) => this.services.push(service),
+      registerContextEngine: (id, factory) => this.engines.set(id, factory),
       registerCommand: (command) => this.commands.set(command.name, command),
       registerMemoryCorpusSupplement: (supplement) => this.corpora.push(supplement),
     };
