@@ -6,6 +6,7 @@ namespace clawmark {
 namespace {
 
 constexpr std::size_t kKeptMax = 200;
+constexpr std::int64_t kLarge = 10'000;  // messages; counting fewer takes milliseconds
 
 std::string name_of(const Sight& sight) {
   std::string name = sight.scope.agent;
@@ -26,6 +27,7 @@ Result<HistoryExtent> Manifests::extent(Database& db, const Sight& sight) {
   }
   CLAWMARK_ASSIGN(const HistoryExtent extent,
                   history_extent(db, sight.scope.agent, sight.audiences));
+  if (extent.messages < kLarge) return extent;
   const std::lock_guard lock(mutex_);
   if (kept_.size() >= kKeptMax) kept_.clear();
   kept_[name] = {extent, now};

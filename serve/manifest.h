@@ -12,7 +12,7 @@
 
 namespace clawmark {
 
-// Counting takes a second at a million messages, and whoever asks rounds: counts are up to
+// Counting takes a second at a million messages, and whoever asks rounds: large counts are up to
 // kExtentMs old.
 class Manifests {
  public:

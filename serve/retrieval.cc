@@ -58,7 +58,8 @@ RecallAnswer Retrieval::recall(Database& db, const Sight& sight, const RecallQue
   answer.query = std::string(prefix_code_points(clean_text(query.text), kPromptMax));
   if (query.limit == 0 || sight.audiences.empty()) return answer;
   if (query.window && is_small_talk(answer.query)) return answer;
-  Pool pool{query, answer, QueryTerms(answer.query), {}, true, 0, {}, {}, {}, {}, {}, {}};
+  Pool pool{query, answer, QueryTerms(answer.query), {}, ModelKind::kBuiltin, 0, {}, {}, {}, {},
+            {},    {}};
   if (pool.terms.empty()) return answer;
   if (!find_candidates(db, sight, pool)) return answer;
   rank(pool);
@@ -118,7 +119,7 @@ void Retrieval::vector_leg(const Sight& sight, Pool& pool) {
   if (vector.vector.size() != static_cast<std::size_t>(index->model().dims)) {
     return pool.degrade("vectors_other_model");
   }
-  pool.builtin_model = index->model().name.starts_with("builtin");
+  pool.model_kind = kind_of(index->model());
   pool.vector = std::move(vector.vector);
   VectorQuery query;
   query.vector = pool.vector;
@@ -244,7 +245,8 @@ namespace {
 
 // How sure we are that a text bears on the query, 0..1: share of the query's rare words in it, or a
 // nearness that stands out; either is enough, both together are more.
-double calibrate(const Candidate& c, const QueryTerms& terms, double unrelated, bool builtin) {
+double calibrate(const Candidate& c, const QueryTerms& terms, double unrelated, ModelKind kind) {
+  const bool builtin = kind != ModelKind::kEndpoint;
   const double words = terms.coverage(c.tokens);
   const double low = std::max(builtin ? 0.35 : 0.45, unrelated);
   const double high = std::max(low + 0.1, builtin ? 0.85 : 0.8);
@@ -276,7 +278,7 @@ void Retrieval::calibrate_all(const Cluster& cluster, Pool& pool) {
   for (const std::size_t i : cluster.members) {
     Candidate& c = pool.candidates[i];
     if (c.text.empty()) continue;
-    c.calibrated = calibrate(c, pool.terms, pool.unrelated, pool.builtin_model);
+    c.calibrated = calibrate(c, pool.terms, pool.unrelated, pool.model_kind);
     best = std::max(best, c.calibrated);
   }
   for (const std::size_t i : cluster.members) {

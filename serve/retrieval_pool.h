@@ -12,6 +12,14 @@
 
 namespace clawmark {
 
+// How far a model's cosines are to be trusted.
+enum class ModelKind { kBuiltin, kEncoder, kEndpoint };
+inline ModelKind kind_of(const ModelId& model) {
+  return model.name.starts_with("builtin") ? ModelKind::kBuiltin
+         : model.name.starts_with("file-") ? ModelKind::kEncoder
+                                           : ModelKind::kEndpoint;
+}
+
 struct Candidate {
   MessageRow row;
   MessageCues cues;
@@ -35,7 +43,7 @@ struct Retrieval::Pool {
   RecallAnswer& answer;
   QueryTerms terms;
   Vector vector;
-  bool builtin_model = true;
+  ModelKind model_kind = ModelKind::kBuiltin;
   double unrelated = 0;  // cosine up to which a hit says nothing
   std::vector<std::pair<Seq, double>> lexical;
   std::vector<std::pair<Seq, double>> near;

@@ -11,7 +11,10 @@ namespace {
 
 // Weights of what makes a rank; hand-rounded, on plateaus (docs/recall.md).
 constexpr double kLexical = 6.5;  // of the best
-constexpr double kNearPeersBuiltin = 3, kNearAssistantBuiltin = 6, kNearModel = 8;
+struct NearWeights {
+  double peers = 0, assistant = 0;  // × cosine
+};
+constexpr NearWeights kNearBuiltin{3, 6}, kNearEncoder{6, 10}, kNearEndpoint{8, 8};
 constexpr double kNamed = 2.8;                 // the query names who speaks
 constexpr double kWhen = 2, kHowMany = 1;      // asked for, and there
 constexpr double kLength = 0.8;                // × ln(1 + tokens); among peers
@@ -32,21 +35,33 @@ bool are_neighbours(const MessageRow& a, const MessageRow& b) {
   return std::abs(a.seq.value - b.seq.value) <= 2;
 }
 
+NearWeights near_weights(ModelKind kind) {
+  switch (kind) {
+    case ModelKind::kBuiltin:
+      return kNearBuiltin;
+    case ModelKind::kEncoder:
+      return kNearEncoder;
+    case ModelKind::kEndpoint:
+      break;
+  }
+  return kNearEndpoint;
+}
+
 // One sum for all; which cues bear on a text depends on who talks there.
-double weigh(const Candidate& c, const QueryCues& asked, bool named, bool builtin) {
+double weigh(const Candidate& c, const QueryCues& asked, bool named, NearWeights weights) {
   double sum = kLexical * c.lexical;
   const double near = std::max(0.0, c.cosine);
   if (named) sum += kNamed;
   if (asked.asks_how_many && c.cues.names_number) sum += kHowMany;
   if (asked.asks_when && c.cues.names_time) sum += kWhen;
   if (c.cues.among_peers) {
-    sum += (builtin ? kNearPeersBuiltin : kNearModel) * near;
+    sum += weights.peers * near;
     sum += kLength * std::log1p(static_cast<double>(c.cues.tokens));
     if (c.cues.asks) sum -= kAsks;
     if (c.cues.answers) sum += kAnswers;
     return sum;
   }
-  sum += (builtin ? kNearAssistantBuiltin : kNearModel) * near;
+  sum += weights.assistant * near;
   if (c.row.role == "assistant") return asked.asks_agent ? sum : sum - kAssistant;
   if (c.cues.is_standing) sum += kStanding;
   if (c.cues.prefers) sum += kPrefers;
@@ -58,10 +73,11 @@ double weigh(const Candidate& c, const QueryCues& asked, bool named, bool builti
 void Retrieval::rank(Pool& pool) {
   const TimeMs now = clock_.now();
   const QueryCues asked = query_cues(pool.answer.query);
+  const NearWeights weights = near_weights(pool.model_kind);
   for (Candidate& c : pool.candidates) {
     const double age_days =
         static_cast<double>(std::max<std::int64_t>(0, now.value - c.row.occurred.value)) / kDayMs;
-    c.fused = weigh(c, asked, pool.terms.names(c.cues.speaker), pool.builtin_model) +
+    c.fused = weigh(c, asked, pool.terms.names(c.cues.speaker), weights) +
               kRecency * std::exp2(-age_days / kRecencyHalfDays);
   }
   std::sort(pool.candidates.begin(), pool.candidates.end(),

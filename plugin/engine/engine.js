@@ -13,6 +13,8 @@ const DEFAULT_BUDGET_TOKENS = 100_000;
 /** What estimates and the host's own framing may differ by. */
 const BUDGET_SHARE = 0.95;
 const MANIFEST_MS = 60_000;
+/** A smaller history soon has another count. */
+const MANIFEST_KEPT_FROM = 100;
 const SESSIONS_MAX = 500;
 const KEYS_MAX = 2000;
 const TAIL_TOKENS_MIN = 50;
@@ -179,6 +181,9 @@ export class Engine {
       { timeoutMs: this.config.timeoutMs },
     );
     if (!answer.ok) return manifestText(known?.counts, availableTools);
+    if (!(answer.value.messages >= MANIFEST_KEPT_FROM)) {
+      return manifestText(answer.value, availableTools);
+    }
     if (this.memory.manifests.size > SESSIONS_MAX) this.memory.manifests.clear();
     this.memory.manifests.set(name, { at: this.memory.now(), counts: answer.value });
     return manifestText(answer.value, availableTools);

@@ -4,7 +4,7 @@ import { estimateTokens, messageTokens } from "./tokens.js";
 
 /** With more than so many times the wished-for messages, and more turns, the start moves on. */
 const STRETCH = 3;
-const STRETCH_TURNS = 30;
+const STRETCH_TURNS = 1.5; // × the wished-for messages
 /** How full a fresh start may be, so that it need not move again soon. */
 const FRESH_SHARE = 0.6;
 const CUT_NOTE = "\n[… shortened; the whole is kept outside the context …]\n";
@@ -39,7 +39,7 @@ function chooseStart({ all, sums, turns, limit }) {
     limit.start === undefined ? undefined : turns.find((at) => nameOf(all[at]) === limit.start);
   const isShort = () =>
     all.length - before <= STRETCH * limit.messages ||
-    turns.length - turns.indexOf(before) <= STRETCH_TURNS;
+    turns.length - turns.indexOf(before) <= STRETCH_TURNS * limit.messages;
   if (before !== undefined && fits(before, 1) && isShort()) return before;
   const fresh = turns.find((at) => all.length - at <= limit.messages && fits(at, FRESH_SHARE));
   return fresh ?? turns.findLast((at) => fits(at, 1));

@@ -59,9 +59,9 @@ export class World {
   /**
    * @param {{plugin?: object|null, paths?: string[]}} options `plugin`: the plugin's entry in the
    *   host's configuration (null: none); `paths`: folders to load plugins from; `telegram`:
-   *   {owner} turns that channel on
+   *   {owner} turns that channel on; `slots`: the host's exclusive ones
    */
-  writeConfig({ plugin, paths = [PLUGIN_DIR] } = {}) {
+  writeConfig({ plugin, paths = [PLUGIN_DIR], slots } = {}) {
     const model = { id: "scripted-1", name: "Scripted", reasoning: false, input: ["text"],
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, contextWindow: 200_000,
       maxTokens: 8000 };
@@ -76,7 +76,8 @@ export class World {
         api: "openai-completions", models: [model] } } },
       agents: { defaults: { model: { primary: "scripted/scripted-1" }, skipBootstrap: true,
         workspace: this.in("workspace") } },
-      plugins: { load: { paths }, entries: entry ? { clawmark: entry } : {} },
+      plugins: { load: { paths }, entries: entry ? { clawmark: entry } : {},
+        ...(slots && { slots }) },
       ...this.telegram?.hostConfig(),
     };
     fs.writeFileSync(path.join(this.stateDir, "openclaw.json"), JSON.stringify(config, null, 2));
