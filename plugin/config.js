@@ -52,11 +52,6 @@ export const SETTINGS = Object.freeze({
     description: "Which tools the agent has: clawmark (facts and recall, always in view) and wc "
       + "(the state of the work, found by the host's tool search).",
   },
-  tailMessages: {
-    type: "integer", minimum: 1, maximum: 1000, default: 20,
-    description: "As context engine: how many of the newest messages a fresh context begins with "
-      + "(it grows from there, within the budget, so that prompt caches stay valid).",
-  },
   memorySearch: {
     type: "boolean", default: true,
     description: "Add Clawmark's hits to the host's own memory_search.",

@@ -3,7 +3,6 @@
 import { resolveConfig } from "./config.js";
 import { makeCommand } from "./command.js";
 import { makeCorpusSupplement } from "./corpus.js";
-import { ENGINE_ID, makeEngineFactory } from "./engine/engine.js";
 import { PLUGIN_ID, blockedHooks, warnings } from "./health.js";
 import { hostTimeoutMs, makeInjectHook } from "./inject.js";
 import { sharedLink } from "./link.js";
@@ -43,9 +42,6 @@ function register(api) {
   if (config.memorySearch) {
     api.registerMemoryCorpusSupplement?.(makeCorpusSupplement({ link, config }));
   }
-  // Used only where the operator has set plugins.slots.contextEngine to it.
-  api.registerContextEngine?.(ENGINE_ID,
-    makeEngineFactory({ link, config, logger: api.logger, version: VERSION }));
   api.registerCommand?.(makeCommand({
     link, config, health: () => warnings(api.config, wanted),
   }));
@@ -56,7 +52,6 @@ function register(api) {
       host_version: hostVersion ?? "unknown",
       placement: { facts: placement.facts, recall: placement.recall },
       blocked_hooks: blockedHooks(api.config, wanted),
-      context_engine: api.config?.plugins?.slots?.contextEngine === ENGINE_ID,
     }),
   }));
   if (api.registrationMode === undefined || api.registrationMode === "full") {

@@ -4,7 +4,6 @@
 #include <array>
 #include <unordered_map>
 
-#include "base/json.h"
 #include "projections/digest.h"
 #include "projections/messages_fold.h"
 #include "projections/refold.h"
@@ -217,24 +216,6 @@ Result<std::vector<Seq>> window_messages(Database& db, std::string_view agent,
     CLAWMARK_ASSIGN(const bool row, statement->step());
     if (!row) break;
     out.push_back({statement->integer(0)});
-  }
-  statement->reset();
-  return out;
-}
-
-Result<HistoryExtent> history_extent(Database& db, std::string_view agent,
-                                     std::span<const std::string> audiences) {
-  json::array wanted(audiences.begin(), audiences.end());
-  CLAWMARK_ASSIGN(Statement * statement,
-                  db.cached("SELECT count(*), count(DISTINCT session_id), min(occurred_ms)"
-                            " FROM messages WHERE agent = ?1 AND recallable = 1"
-                            " AND audience IN (SELECT value FROM json_each(?2))"));
-  CLAWMARK_ASSIGN(const bool row, statement->with(agent, to_text(wanted)).step());
-  HistoryExtent out;
-  if (row) {
-    out.messages = statement->integer(0);
-    out.sessions = statement->integer(1);
-    if (out.messages > 0) out.oldest = TimeMs{statement->integer(2)};
   }
   statement->reset();
   return out;

@@ -55,14 +55,6 @@ struct Neighbours {
   std::optional<Seq> previous, next;
 };
 Result<Neighbours> neighbours(Database& db, Seq seq);
-// What of an agent's history these audiences may see. Reads every message of the agent.
-struct HistoryExtent {
-  std::int64_t messages = 0;  // that may be recalled
-  std::int64_t sessions = 0;  // in which they were first seen
-  std::optional<TimeMs> oldest;
-};
-Result<HistoryExtent> history_extent(Database& db, std::string_view agent,
-                                     std::span<const std::string> audiences);
 // person:<id> of an owner, or "owner" itself.
 bool is_owner(Database& db, std::string_view agent, std::string_view person);
 

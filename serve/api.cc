@@ -95,19 +95,6 @@ HttpAnswer post_tool(const ApiCall& call) {
   return ok(body);
 }
 
-HttpAnswer post_manifest(const ApiCall& call) {
-  Serving& serving = call.serving;
-  const auto config = serving.config();
-  if (!config->problems.empty()) return ok(to_json(HistoryExtent{}, config->timezone));
-  auto lease = serving.readers.lease();
-  if (!lease.ok()) return fail(lease.error());
-  const Caller caller = parse_caller(object_of(call.body, "caller"));
-  const Sight sight = sight_of(caller, config->inject_sessions, **lease);
-  serving.count_refusal(sight.refusal);
-  const auto extent = serving.manifests.extent(**lease, sight);
-  return extent.ok() ? ok(to_json(*extent, config->timezone)) : fail(extent.error());
-}
-
 HttpAnswer post_notify(const ApiCall& call) {
   const std::string kind = get_string(call.body, "kind");
   const Caller caller = parse_caller(object_of(call.body, "caller"));
@@ -159,8 +146,7 @@ struct Route {
   std::string_view method, path;  // a path that ends in '/' is a prefix
   HttpAnswer (*answer)(const ApiCall&);
 };
-constexpr std::array<Route, 9> kRoutes = {{{"POST", "/v1/inject", post_inject},
-                                           {"POST", "/v1/manifest", post_manifest},
+constexpr std::array<Route, 8> kRoutes = {{{"POST", "/v1/inject", post_inject},
                                            {"POST", kToolPrefix, post_tool},
                                            {"POST", "/v1/notify", post_notify},
                                            {"POST", "/v1/hello", post_hello},
@@ -214,8 +200,7 @@ bool is_slow_target(std::string_view target) {
          target.starts_with("/v1/tools/clawmark_forget") ||
          target.starts_with("/v1/admin/forget") || target.starts_with("/v1/admin/reconcile") ||
          target.starts_with("/v1/admin/rebuild") || target.starts_with("/v1/admin/verify") ||
-         target.starts_with("/v1/manifest") || target.starts_with("/v1/status") ||
-         target.starts_with("/metrics");
+         target.starts_with("/v1/status") || target.starts_with("/metrics");
 }
 
 }  // namespace clawmark

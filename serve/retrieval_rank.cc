@@ -14,7 +14,7 @@ constexpr double kLexical = 6.5;  // of the best
 struct NearWeights {
   double peers = 0, assistant = 0;  // × cosine
 };
-constexpr NearWeights kNearBuiltin{3, 6}, kNearEncoder{6, 10}, kNearEndpoint{8, 8};
+constexpr NearWeights kNearBuiltin{3, 6}, kNearEncoder{6, 12}, kNearEndpoint{8, 8};
 constexpr double kNamed = 2.8;                 // the query names who speaks
 constexpr double kWhen = 2, kHowMany = 1;      // asked for, and there
 constexpr double kLength = 0.8;                // × ln(1 + tokens); among peers

@@ -20,7 +20,6 @@ Serving::Serving(ServingParts parts)
                    ? nullptr
                    : std::make_unique<QueryReranker>(parts.config->rerank_url, *parts.transport)),
       retrieval(clock, bodies, embedder.get(), index.get(), reranker.get()),
-      manifests(clock),
       config_(std::move(parts.config)) {}
 
 std::shared_ptr<const Config> Serving::config() const {

@@ -20,7 +20,6 @@
 #include "serve/caller.h"
 #include "serve/health.h"
 #include "serve/index_keeper.h"
-#include "serve/manifest.h"
 #include "serve/metrics.h"
 #include "serve/query_embedder.h"
 #include "serve/query_reranker.h"
@@ -76,7 +75,6 @@ class Serving {
   std::unique_ptr<IndexKeeper> index;       // null: none
   std::unique_ptr<QueryReranker> reranker;  // null: none
   Retrieval retrieval;
-  Manifests manifests;
 
   // Counts a closed wall, in status and metrics.
   void count_refusal(Refusal refusal);

@@ -15,7 +15,7 @@ let world;
 before(async () => {
   world = await World.create({
     plugin: { enabled: true, hooks: { allowConversationAccess: true },
-      config: { timeoutMs: 1500, tailMessages: TAIL } },
+      config: { timeoutMs: 1500, freshTailCount: TAIL } },
     slots: { contextEngine: "clawmark" },
   });
   await world.startDaemon();

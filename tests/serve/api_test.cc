@@ -40,29 +40,6 @@ TEST_F(Api, errors_have_a_code_and_the_protocol) {
   }
 }
 
-TEST_F(Api, the_extent_of_the_history_is_what_the_caller_may_see) {
-  world.say({.text = "one", .session_id = "s1"});
-  world.say({.text = "two", .session_id = "s2"});
-  world.say({.text = "theirs",
-             .session_key = "agent:main:telegram:direct:202",
-             .session_id = "s3",
-             .sender = "telegram:202",
-             .speaker = "Bob"});
-  const auto extent = [&](const json::object& caller) {
-    const HttpAnswer answer =
-        call("POST", "/v1/manifest", to_text(json::object{{"caller", caller}}));
-    EXPECT_EQ(answer.status, 200) << answer.body;
-    return must(parse_json(answer.body)).as_object();
-  };
-  const json::object ada = extent(kAda);
-  EXPECT_EQ(get_int(ada, "messages"), 2);
-  EXPECT_EQ(get_int(ada, "sessions"), 2);
-  EXPECT_EQ(text_of(ada, "oldest_day").size(), 10u);
-  EXPECT_EQ(get_int(extent(World::caller("agent:main:telegram:direct:202", "202")), "messages"), 1);
-  EXPECT_EQ(get_int(extent(World::caller("agent:main:cron:nightly", "")), "messages"), 0);
-  EXPECT_FALSE(extent(json::object{}).contains("oldest_day"));
-}
-
 TEST_F(Api, bodies_of_any_shape_never_break_it) {
   const std::string bodies[] = {
       "{}",
@@ -75,8 +52,7 @@ TEST_F(Api, bodies_of_any_shape_never_break_it) {
   for (const char* path :
        {"/v1/inject", "/v1/tools/clawmark_set", "/v1/tools/clawmark_search",
         "/v1/tools/clawmark_forget", "/v1/tools/clawmark_review", "/v1/tools/clawmark_reconcile",
-        "/v1/notify", "/v1/hello", "/v1/manifest", "/v1/admin/search", "/v1/admin/events",
-        "/v1/admin/inject"}) {
+        "/v1/notify", "/v1/hello", "/v1/admin/search", "/v1/admin/events", "/v1/admin/inject"}) {
     for (const std::string& body : bodies) {
       const HttpAnswer answer = call("POST", path, body);
       EXPECT_LT(answer.status, 500) << path << body << answer.body;
