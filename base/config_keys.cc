@@ -26,7 +26,8 @@ const ConfigField kFields[] = {
       "The LCM database; empty: looked for in the state folder."},
      &Config::lcm_db_path},
     {{"retention", "CLAWMARK_RETENTION", "enum auto|reference|verbatim", "auto",
-      "reference keeps no second copy of the history, verbatim keeps every text for ever."},
+      "auto keeps texts of transcript files, which the host rewrites; reference none; verbatim "
+      "all."},
      &Config::retention},
     {{"timezone", "CLAWMARK_TIMEZONE", "zone", "TZ, else /etc/localtime, else UTC",
       "IANA time zone of dates that people read and say, such as Europe/Zurich."},

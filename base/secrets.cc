@@ -358,4 +358,31 @@ bool names_secret(std::string_view name) {
          kind == Name::kPin;
 }
 
+bool key_holds_secret(std::string_view key) {
+  if (holds_secret(key)) return true;
+  const auto joins = [](char c) {
+    return std::string_view("._:/ -").find(c) != std::string_view::npos;
+  };
+  std::string upper(key);
+  for (char& c : upper) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  for (std::size_t at = 0; at < key.size(); ++at) {
+    if (at > 0 && !joins(key[at - 1])) continue;
+    const std::string_view rest = key.substr(at);
+    const auto end = std::find_if(rest.begin(), rest.end(), joins);
+    const std::string_view word = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+    if (secret::vendor_token(rest) > 0 || secret::is_random_token(word, 16)) return true;
+    const std::string_view capitals = std::string_view(upper).substr(at, word.size());
+    const bool digit = std::any_of(word.begin(), word.end(), secret::is_digit);
+    if (digit && secret::vendor_token(capitals) > 0) return true;
+    // What follows the name of a secret is its value.
+    if (at == 0 || !names_secret(key.substr(0, at - 1))) continue;
+    if (key[at - 1] != '_' || rest.starts_with("is_")) return true;
+    const bool letter = std::any_of(word.begin(), word.end(), secret::is_alpha);
+    if (digit && letter) return true;
+  }
+  return false;
+}
+
 }  // namespace clawmark

@@ -19,5 +19,8 @@ std::string redact_secrets(std::string_view text, std::size_t& found);
 bool holds_secret(std::string_view text);
 // A name whose value is a secret whatever it looks like: "user.db_password", "DEPLOY_TOKEN".
 bool names_secret(std::string_view name);
+// A fact's key with a secret in its words, which '.' and '_' join and lower case may have changed:
+// "user.tok_live_…", "project.password.hunter2". A bare name ("user.db_password") holds none.
+bool key_holds_secret(std::string_view key);
 
 }  // namespace clawmark

@@ -119,10 +119,15 @@ PipelineModels make_models(Config& config) {
   return models;
 }
 
+Retention retention_of(const std::string& name) {
+  if (name == "verbatim") return Retention::kVerbatim;
+  return name == "reference" ? Retention::kReference : Retention::kRewritten;  // auto
+}
+
 PipelineOptions pipeline_options(const Config& config, std::uint64_t seed) {
   PipelineOptions options;
   options.sources = source_options(config);
-  options.retention = config.retention == "verbatim" ? Retention::kVerbatim : Retention::kReference;
+  options.retention = retention_of(config.retention);
   options.zone = config.timezone;
   options.idle_hours = config.idle_hours;
   // A built-in extractor looks at each message by itself; windows are for endpoints.
@@ -184,7 +189,7 @@ struct App::State {
   std::unique_ptr<BodyStore> bodies;
   std::shared_ptr<Embedder> embedder;
   std::unique_ptr<Serving> serving;
-  std::unique_ptr<HttpServer> server;
+  Door* door = nullptr;  // once started
 
   void make_serving();
   bool inert() const { return !config.problems.empty(); }
@@ -232,7 +237,7 @@ Result<std::unique_ptr<App>> App::open(const Config& config, std::string_view ho
   return std::unique_ptr<App>(new App(std::move(state)));
 }
 
-Status App::start() {
+Status App::start(Door& door) {
   State& s = *state_;
   if (!s.inert()) {
     const NewEvent event = config_event(s.config, s.clock.now());
@@ -245,21 +250,21 @@ Status App::start() {
   options.socket_path = s.config.socket;
   options.is_slow = is_slow_target;
   options.stop_ms = kStopMs;
-  CLAWMARK_ASSIGN(s.server, HttpServer::start(options, [&s](const HttpCall& call) {
-                    return answer_call(*s.serving, call);
-                  }));
+  CLAWMARK_TRY(
+      door.open(options, [&s](const HttpCall& call) { return answer_call(*s.serving, call); }));
+  s.door = &door;
   return Ok{};
 }
 
 void App::stop() {
   State& s = *state_;
-  std::thread server_stop([&s] {
-    if (s.server) s.server->stop();
+  std::thread last_answers([&s] {
+    if (s.door != nullptr) s.door->close();
   });
   s.net.transport().cancel_all();
   if (s.pipeline) s.pipeline->stop();
-  server_stop.join();
-  s.server.reset();
+  last_answers.join();
+  s.door = nullptr;
 }
 
 bool App::beats(std::int64_t within_ms) {
@@ -269,7 +274,7 @@ bool App::beats(std::int64_t within_ms) {
               "the writer has not moved for " + std::to_string(s.pipeline->beat_age_ms()) + " ms");
     return false;
   }
-  if (!s.server) return true;
+  if (s.door == nullptr) return true;
   // Any answer will do: 503 says that something is wrong, and says it.
   const auto answer = unix_request(s.config.socket, "GET", "/healthz", "", kHealthMs);
   if (!answer) log_error("clawmarkd", "the socket does not answer: " + answer.error().message);

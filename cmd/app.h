@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/result.h"
+#include "cmd/gate.h"
 #include "serve/http_server.h"
 #include "serve/serving.h"
 #include "workers/pipeline.h"
@@ -23,9 +24,9 @@ class App {
   static Result<std::unique_ptr<App>> open(const Config& config, std::string_view holder);
   ~App();
 
-  // Workers, index and socket. An inert configuration starts the socket only, which says so.
-  Status start();
-  // < 5 s. No new requests; the slice at hand ends; nothing is lost.
+  // Workers and index, then answers at the door. An inert configuration only answers, and says so.
+  Status start(Door& door);
+  // < 5 s. What is asked from now on waits at the door; the slice at hand ends; nothing is lost.
   void stop();
   // Every loop has moved lately, and the socket answers.
   bool beats(std::int64_t within_ms);

@@ -342,6 +342,7 @@ std::vector<Check> run_doctor(const DoctorInputs& inputs) {
       store_part(check_disk),
       store_part(check_projections),
       store_part(check_index),
+      store_part(check_readable),
       store_part(check_forgotten),
       [&](auto& out) { check_permissions(config, out); },
       [&](auto& out) { check_sources(config, out); },

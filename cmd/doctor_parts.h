@@ -24,6 +24,9 @@ std::vector<Check> check_projections(const Config& config);
 // "index": every message that may be recalled is in the search index or said why not, vectors stand
 // for messages that are there, and the full-text index is sound.
 std::vector<Check> check_index(const Config& config);
+// "skipped": lines and rows that could not be read, all by number and the newest by name. "texts":
+// messages whose text neither a carrier nor the vault gives any more.
+std::vector<Check> check_readable(const Config& config);
 // "forgotten": what was forgotten is out of the log, or will be within the hour.
 std::vector<Check> check_forgotten(const Config& config);
 

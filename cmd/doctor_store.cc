@@ -18,6 +18,7 @@
 namespace clawmark {
 namespace {
 
+constexpr std::size_t kSkippedTold = 20;
 constexpr std::int64_t kRoomLeastBytes = 100 << 20;
 
 std::string mebibytes(std::int64_t bytes) {
@@ -71,7 +72,7 @@ std::vector<Check> check_projections(const Config& config) {
   const auto leftovers = has_leftovers(*db);
   if (leftovers.ok() && *leftovers) {
     out.push_back(check_warn("projections", "a rebuild runs, or was killed",
-                             "if none runs: restart clawmarkd, it sweeps what is left"));
+                             "if none runs: clawmark rebuild goes on where it was cut"));
   }
   if (out.empty()) out.push_back(check_ok("projections", "all are there, of this program's folds"));
   return out;
@@ -114,6 +115,35 @@ std::vector<Check> check_index(const Config& config) {
   if (out.empty()) {
     out.push_back(check_ok("index", format_count(counts->indexed) + " messages can be searched, " +
                                         format_count(counts->gone) + " have lost their text"));
+  }
+  return out;
+}
+
+std::vector<Check> check_readable(const Config& config) {
+  auto db = Store::open_read_only(config.db_path);
+  if (!db.ok()) return unreadable("skipped", db.error());
+  const auto overview = read_overview(*db);
+  const auto rows = read_skipped(*db, kSkippedTold);
+  if (!overview.ok()) return unreadable("skipped", overview.error());
+  if (!rows.ok()) return unreadable("skipped", rows.error());
+  std::vector<Check> out = {check_ok("skipped", "every line could be read"),
+                            check_ok("texts", "no message has lost its text")};
+  if (overview->skipped_lines > 0) {
+    std::string text = format_count(overview->skipped_lines) + " lines could not be read";
+    for (const SkippedRow& row : *rows) {
+      text += "\n  " + row.file + (row.byte < 0 ? " row " : " line ") + std::to_string(row.line);
+      if (row.byte >= 0) text += " (byte " + std::to_string(row.byte) + ")";
+      text += ": " + row.reason;
+    }
+    out[0] = check_warn("skipped", text, "the host wrote them so; all other lines are read");
+  }
+  if (overview->texts_gone > 0) {
+    out[1] = check_warn("texts",
+                        format_count(overview->texts_gone) +
+                            " messages have lost their text: the host has rewritten or removed it, "
+                            "and no copy was kept",
+                        "facts from them stay; retention=auto keeps what transcript files show, "
+                        "retention=verbatim every text, from then on");
   }
   return out;
 }

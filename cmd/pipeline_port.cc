@@ -81,11 +81,17 @@ Result<json::object> PipelinePort::rebuild_all(const std::string& only) {
   for (Projection* projection : pipeline_.projections()) {
     if (!only.empty() && projection->name() != only) continue;
     found = true;
-    CLAWMARK_TRY(pipeline_.run_on_writer([&](Store& store) -> Status {
-      CLAWMARK_ASSIGN(const auto digest, rebuild(store.db(), *projection, clock_.now(), {}));
-      rows.push_back(digest_json(digest));
-      return Ok{};
-    }));
+    // Piece by piece: what a person states meanwhile does not wait for the whole.
+    RebuildStep step;
+    while (!step.done) {
+      CLAWMARK_TRY(pipeline_.run_on_writer([&](Store& store) -> Status {
+        CLAWMARK_ASSIGN(step, rebuild_step(store.db(), *projection, clock_.now()));
+        if (!step.done) return Ok{};
+        CLAWMARK_ASSIGN(const auto digest, live_digest(store.db(), *projection));
+        rows.push_back(digest_json(digest));
+        return Ok{};
+      }));
+    }
   }
   if (!found) {
     std::string names;

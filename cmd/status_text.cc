@@ -59,6 +59,9 @@ void print_memory(const json::object& status, std::string_view zone) {
                                     format_count(get_int(*counts, "facts")) + " facts (" +
                                         format_count(get_int(*counts, "facts_stated")) + " stated)",
                                     "newest " + day_of(*counts, "newest_message_at", zone)};
+  if (const auto gone = get_int(*counts, "texts_gone"); gone > 0) {
+    parts.push_back(format_count(gone) + " without their text");
+  }
   if (const auto parked = get_int(*counts, "parked"); parked > 0) {
     parts.push_back(format_count(parked) + " set aside");
   }
@@ -78,6 +81,28 @@ void print_sources(const json::object& status, std::string_view zone) {
                        day_of(source, "newest_at", zone) + ", " + get_string(source, "path");
     line(first ? "sources" : "", text);
     first = false;
+  }
+}
+
+std::string skipped_text(const json::object& row) {
+  const std::int64_t byte = get_int(row, "byte", -1);
+  return get_string(row, "file") + (byte < 0 ? " row " : " line ") +
+         std::to_string(get_int(row, "line")) +
+         (byte < 0 ? "" : " (byte " + std::to_string(byte) + ")") + ": " +
+         get_string(row, "reason");
+}
+
+// All by number, the newest by name.
+void print_skipped(const json::object& status) {
+  constexpr std::size_t kShown = 5;
+  const auto* counts = find_object(status, "counts");
+  const auto* skipped = find_array(status, "skipped");
+  if (counts == nullptr || skipped == nullptr || skipped->empty()) return;
+  line("skipped", format_count(get_int(*counts, "skipped_lines")) +
+                      " lines could not be read; clawmark doctor names " +
+                      (skipped->size() > kShown ? "more" : "them"));
+  for (std::size_t i = 0; i < skipped->size() && i < kShown; ++i) {
+    if (const auto* row = skipped->at(i).if_object()) line("", skipped_text(*row));
   }
 }
 
@@ -147,6 +172,7 @@ void print_status(const json::object& status, std::string_view zone) {
   print_health(status);
   print_memory(status, zone);
   print_sources(status, zone);
+  print_skipped(status);
   print_workers(status);
   line("progress", get_string(status, "progress"));
   line("index", members(status, "index", zone));

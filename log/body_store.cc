@@ -84,13 +84,43 @@ Result<Missing> from_store(Database& db, std::span<const Seq> messages, bool wit
   return missing;
 }
 
+// Messages of a stream whose place is in doubt and who have no other; with the hash of their text.
+Result<std::vector<std::pair<Seq, Hash256>>> only_in_doubt(Database& db, std::string_view carrier,
+                                                           std::string_view stream) {
+  CLAWMARK_ASSIGN(auto* query,
+                  db.cached("SELECT l.message, e.payload ->> '$.sha256' FROM locators l"
+                            " JOIN events e ON e.seq = l.message WHERE l.carrier = ?1"
+                            " AND l.stream = ?2 AND l.place = '' AND NOT EXISTS (SELECT 1 FROM"
+                            " locators o WHERE o.message = l.message AND o.place <> '')"));
+  query->with(carrier, stream);
+  std::vector<std::pair<Seq, Hash256>> out;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, query->step());
+    if (!row) break;
+    if (const auto hash = hash_from_hex(query->text(1))) {
+      out.emplace_back(Seq{query->integer(0)}, *hash);
+    }
+  }
+  query->reset();
+  return out;
+}
+
 }  // namespace
 
 BodyStore::BodyStore(Retention retention, BodyResolver* resolver)
     : retention_(retention), resolver_(resolver) {}
 
+bool is_rewritten_by_host(std::string_view carrier) {
+  return carrier == "transcripts";
+}
+
+bool BodyStore::keeps(std::string_view carrier) const {
+  return retention_ == Retention::kVerbatim ||
+         (retention_ == Retention::kRewritten && is_rewritten_by_host(carrier));
+}
+
 Status BodyStore::put(Transaction& txn, const Hash256& hash, std::string_view text) {
-  if (retention_ != Retention::kVerbatim) return Ok{};
+  if (retention_ == Retention::kReference) return Ok{};
   CLAWMARK_ASSIGN(const auto there,
                   txn.db().query_int("SELECT 1 FROM bodies WHERE hash = ?", hash));
   if (there) return Ok{};
@@ -100,10 +130,33 @@ Status BodyStore::put(Transaction& txn, const Hash256& hash, std::string_view te
 }
 
 Status BodyStore::put_locator(Transaction& txn, Seq message, const Locator& locator) {
+  CLAWMARK_TRY(txn.db().run("DELETE FROM texts_gone WHERE message = ?", message.value));
   return txn.db().run(
       "INSERT INTO locators(message, carrier, stream, place) VALUES (?, ?, ?, ?)"
       " ON CONFLICT(message, carrier, stream) DO UPDATE SET place = excluded.place",
       message.value, locator.carrier, locator.stream, locator.place);
+}
+
+Status BodyStore::doubt_locators(Transaction& txn, std::string_view agent, std::string_view carrier,
+                                 std::string_view stream) {
+  return txn.db().run(
+      "UPDATE locators SET place = '' WHERE carrier = ? AND stream = ?"
+      " AND (SELECT agent FROM events WHERE seq = message) = ?",
+      carrier, stream, agent);
+}
+
+Status BodyStore::sweep_locators(Transaction& txn, std::string_view carrier,
+                                 std::string_view stream, TimeMs now) {
+  CLAWMARK_ASSIGN(const auto lost, only_in_doubt(txn.db(), carrier, stream));
+  for (const auto& [message, hash] : lost) {
+    CLAWMARK_ASSIGN(const auto kept,
+                    txn.db().query_int("SELECT 1 FROM bodies WHERE hash = ?", hash));
+    if (kept) continue;
+    CLAWMARK_TRY(txn.db().run("INSERT OR IGNORE INTO texts_gone(message, since_ms) VALUES (?, ?)",
+                              message.value, now));
+  }
+  return txn.db().run("DELETE FROM locators WHERE carrier = ? AND stream = ? AND place = ''",
+                      carrier, stream);
 }
 
 Result<std::vector<Body>> BodyStore::get(Database& db, std::span<const Seq> messages) {

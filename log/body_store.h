@@ -16,7 +16,12 @@
 
 namespace clawmark {
 
-enum class Retention { kReference, kVerbatim };
+// Which texts get a copy in the vault: none; all; those of carriers that the host rewrites, so that
+// what it leaves out there is not lost.
+enum class Retention { kReference, kVerbatim, kRewritten };
+
+// Whether the host rewrites a carrier of this name in ordinary use (docs/decisions/0014).
+bool is_rewritten_by_host(std::string_view carrier);
 
 // Where a carrier keeps one message. Opaque to everyone but the source that made it.
 struct Locator {
@@ -53,10 +58,20 @@ class BodyStore {
   // `resolver` may be null: then only the vault answers.
   BodyStore(Retention retention, BodyResolver* resolver);
 
-  // Keeps the text when retention is verbatim (zstd, content-addressed); otherwise does nothing.
+  // Whether a text that `carrier` shows is kept.
+  bool keeps(std::string_view carrier) const;
+  // Keeps the text (zstd, content-addressed) unless retention is reference.
   Status put(Transaction& txn, const Hash256& hash, std::string_view text);
   // Remembers where a carrier holds a message (table locators; a cache, not history).
   static Status put_locator(Transaction& txn, Seq message, const Locator& locator);
+  // The carrier's stream begins anew: what it does not show again until sweep_locators() is no
+  // longer there.
+  static Status doubt_locators(Transaction& txn, std::string_view agent, std::string_view carrier,
+                               std::string_view stream);
+  // Takes away the places that are still in doubt; messages that lose their last one and have no
+  // copy in the vault go into texts_gone.
+  static Status sweep_locators(Transaction& txn, std::string_view carrier, std::string_view stream,
+                               TimeMs now);
   // Bodies of message.observed events, in the order asked. A text whose hash differs is kGone, and
   // so is one that was forgotten.
   // No transaction is open on `db` while the source is asked.

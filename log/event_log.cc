@@ -31,19 +31,49 @@ Result<Tail> read_tail(Database& db) {
   return tail;
 }
 
-Hash256 next_chain(const Hash256& previous, std::int64_t seq, std::string_view type,
-                   const Hash256& payload_hash) {
+void append_number(std::string& input, std::uint64_t number, int bytes) {
+  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
+    input.push_back(static_cast<char>(number >> shift & 0xFF));
+  }
+}
+
+void append_hash(std::string& input, const Hash256& hash) {
+  input.append(reinterpret_cast<const char*>(hash.bytes.data()), hash.bytes.size());
+}
+
+// Rule 1, of stores made before schema 3: previous, seq, type, payload hash.
+Hash256 chain_by_rule_1(const Hash256& previous, std::int64_t seq, std::string_view type,
+                        const Hash256& payload_hash) {
   std::string input;
   input.reserve(2 * 32 + 8 + type.size());
-  const auto append = [&](const Hash256& hash) {
-    input.append(reinterpret_cast<const char*>(hash.bytes.data()), hash.bytes.size());
-  };
-  append(previous);
-  for (int shift = 56; shift >= 0; shift -= 8) {
-    input.push_back(static_cast<char>(static_cast<std::uint64_t>(seq) >> shift & 0xFF));
-  }
+  append_hash(input, previous);
+  append_number(input, static_cast<std::uint64_t>(seq), 8);
   input.append(type);
-  append(payload_hash);
+  append_hash(input, payload_hash);
+  return sha256(input);
+}
+
+// All columns of an event but its payload, chain and redacted, in the order of rule 2.
+struct Sealed {
+  std::int64_t seq, version, origin_seq;
+  TimeMs occurred, recorded;
+  std::string_view origin, type, agent, session_key, lane, sender, dedupe_key;
+};
+
+Hash256 chain_by_rule_2(const Hash256& previous, const Sealed& e, const Hash256& payload_hash) {
+  std::string input;
+  input.reserve(384);
+  append_hash(input, previous);
+  append_hash(input, payload_hash);
+  for (const std::int64_t number :
+       {e.seq, e.origin_seq, e.version, e.occurred.value, e.recorded.value}) {
+    append_number(input, static_cast<std::uint64_t>(number), 8);
+  }
+  for (const std::string_view text :
+       {e.origin, e.type, e.agent, e.session_key, e.lane, e.sender, e.dedupe_key}) {
+    append_number(input, text.size(), 4);
+    input.append(text);
+  }
   return sha256(input);
 }
 
@@ -179,12 +209,25 @@ Result<Appended> EventLog::append(Transaction& txn, std::span<const NewEvent> ev
     }
     const Hash256 payload_hash = sha256(payloads[i]);
     const std::int64_t seq = tail.seq + 1;
-    tail.chain = next_chain(tail.chain, seq, event.type, payload_hash);
+    const TimeMs now = clock_->now();
+    const std::string_view lane = to_string(event.scope.lane);
+    const Sealed sealed{seq,
+                        event.version,
+                        seq,
+                        event.occurred,
+                        now,
+                        origin_,
+                        event.type,
+                        event.scope.agent,
+                        event.scope.session_key,
+                        lane,
+                        event.scope.sender,
+                        event.dedupe_key};
+    tail.chain = chain_by_rule_2(tail.chain, sealed, payload_hash);
     CLAWMARK_TRY(insert
                      ->with(seq, origin_, seq, event.type, event.version, event.scope.agent,
-                            event.scope.session_key, to_string(event.scope.lane),
-                            event.scope.sender, event.dedupe_key, event.occurred, clock_->now(),
-                            payloads[i], payload_hash, tail.chain)
+                            event.scope.session_key, lane, event.scope.sender, event.dedupe_key,
+                            event.occurred, now, payloads[i], payload_hash, tail.chain)
                      .run());
     tail.seq = seq;
     ++out.fresh;
@@ -248,8 +291,12 @@ Result<LogCheck> EventLog::verify(Database& db) {
   CLAWMARK_ASSIGN(auto rows,
                   db.prepare("SELECT seq, type, payload, payload_hash, chain, redacted,"
                              " redacted = 0 OR EXISTS (SELECT 1 FROM events AS n WHERE"
-                             " n.dedupe_key = 'redacted:' || e.seq AND n.type = 'event.redacted')"
+                             " n.dedupe_key = 'redacted:' || e.seq AND n.type = 'event.redacted'),"
+                             " origin_seq, version, occurred_ms, recorded_ms, origin, agent,"
+                             " session_key, lane, sender, dedupe_key"
                              " FROM events AS e ORDER BY seq"));
+  CLAWMARK_ASSIGN(const auto rule_2_from,
+                  db.query_int("SELECT from_seq FROM chain_rules WHERE rule = 2"));
   LogCheck out;
   Hash256 chain;
   const auto bad = [&](std::int64_t seq) {
@@ -265,7 +312,11 @@ Result<LogCheck> EventLog::verify(Database& db) {
       bad(seq);
     }
     const Hash256 payload_hash = rows.hash(3);
-    chain = next_chain(chain, seq, rows.text(1), payload_hash);
+    const Sealed sealed{seq,           rows.integer(8), rows.integer(7), rows.time(9),
+                        rows.time(10), rows.text(11),   rows.text(1),    rows.text(12),
+                        rows.text(13), rows.text(14),   rows.text(15),   rows.text(16)};
+    chain = seq < rule_2_from.value_or(1) ? chain_by_rule_1(chain, seq, sealed.type, payload_hash)
+                                          : chain_by_rule_2(chain, sealed, payload_hash);
     const bool payload_ok = rows.integer(5) != 0
                                 ? rows.text(2) == kRedactedPayload && rows.integer(6) != 0
                                 : sha256(rows.text(2)) == payload_hash;

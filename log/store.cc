@@ -124,6 +124,14 @@ Result<std::string> load_origin(Database& db) {
   return fresh;
 }
 
+// Without touching the file or making one beside it. Without its lock somebody may be making or
+// changing it: then whoever opens it next says what is wrong.
+Status refuse_newer(const std::string& path, int known) {
+  const auto version = inspect_schema_version(path);
+  if (version.ok() && *version > known) return newer_schema_error(path, *version, known);
+  return Ok{};
+}
+
 }  // namespace
 
 Result<Store> Store::open(const StoreOptions& options, const Clock& clock) {
@@ -135,6 +143,7 @@ Result<Store> Store::open(const StoreOptions& options, const Clock& clock) {
                            ") on which a database with a "
                            "write-ahead log can be damaged: choose a db_path on a local disk");
   }
+  CLAWMARK_TRY(refuse_newer(path, latest(options.schema)));  // before a lock file is made
   CLAWMARK_ASSIGN(auto lock, FileLock::acquire(path + ".lock", options.holder));
   CLAWMARK_ASSIGN(const int version, usable(path, inspect_schema_version(path)));
   if (version > latest(options.schema)) {
@@ -157,9 +166,10 @@ Result<Database> Store::open_read_only(const std::string& path) {
     return make_error(ErrorKind::kNotFound, "store", "missing",
                       "there is no store at " + path + " yet: start clawmarkd once");
   }
+  const int known = latest(migrations());
+  CLAWMARK_TRY(refuse_newer(path, known));
   CLAWMARK_ASSIGN(auto db, usable(path, Database::open(path, OpenMode::kReadOnly)));
   CLAWMARK_ASSIGN(const int version, usable(path, schema_version(db)));
-  const int known = latest(migrations());
   if (version > known) return newer_schema_error(path, version, known);
   if (version == 0) {
     return make_error(ErrorKind::kNotFound, "store", "missing",

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/limits.h"
+#include "base/secrets.h"
 #include "base/utf8.h"
 #include "models/evidence.h"
 #include "models/model.h"
@@ -112,6 +113,7 @@ class Extraction {
     const bool hidden =
         finding.value.find("[secret") != std::string::npos || !is_valid_utf8(finding.value);
     if (finding.key.empty() || finding.value.empty() || hidden) return;
+    if (key_holds_secret(finding.key)) return;
     if (finding.key.size() > kFactKeyMax || count_code_points(finding.value) > kFactValueMax)
       return;
     ExtractedFact fact;

@@ -41,7 +41,7 @@ class KeyGuard {
 std::optional<ExtractedFact> to_fact(const ParsedFact& item, KeyGuard& keys) {
   ExtractedFact fact;
   const auto key = keys.admit(item.key);
-  if (!key || holds_secret(item.key)) return std::nullopt;
+  if (!key || key_holds_secret(item.key) || key_holds_secret(*key)) return std::nullopt;
   fact.key = *key;
   fact.value = redact_secrets(trim(item.value));
   if (fact.value.empty() || count_code_points(fact.value) > kFactValueMax) return std::nullopt;

@@ -22,6 +22,18 @@ Result<std::vector<std::string>> texts(Database& db, std::string_view sql, const
   return out;
 }
 
+Result<ReasonCounts> reasons(Database& db, std::string_view sql) {
+  CLAWMARK_ASSIGN(Statement * query, db.cached(sql));
+  ReasonCounts out;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, query->step());
+    if (!row) break;
+    out.emplace_back(query->string(0), query->integer(1));
+  }
+  query->reset();
+  return out;
+}
+
 }  // namespace
 
 Result<Overview> read_overview(Database& db) {
@@ -29,6 +41,8 @@ Result<Overview> read_overview(Database& db) {
   CLAWMARK_ASSIGN(out.head.value, count(db, "SELECT max(seq) FROM events"));
   CLAWMARK_ASSIGN(out.messages, count(db, "SELECT count(*) FROM messages"));
   CLAWMARK_ASSIGN(out.recallable, count(db, "SELECT count(*) FROM messages WHERE recallable = 1"));
+  CLAWMARK_ASSIGN(out.texts_gone, count_texts_gone(db));
+  out.recallable -= out.texts_gone;
   CLAWMARK_ASSIGN(out.sessions, count(db, "SELECT count(*) FROM sessions"));
   CLAWMARK_ASSIGN(out.facts, count(db, "SELECT count(*) FROM facts WHERE is_deleted = 0"));
   CLAWMARK_ASSIGN(out.facts_user, count(db,
@@ -50,6 +64,12 @@ Result<Overview> read_overview(Database& db) {
   return out;
 }
 
+Result<std::int64_t> count_texts_gone(Database& db) {
+  return count(db,
+               "SELECT count(*) FROM texts_gone g JOIN messages m ON m.seq = g.message"
+               " WHERE m.recallable = 1");
+}
+
 Result<std::vector<SourceStateRow>> read_source_states(Database& db) {
   CLAWMARK_ASSIGN(Statement * query,
                   db.cached("SELECT s.carrier, s.path, s.state, s.reason, s.message, s.counters,"
@@ -63,6 +83,40 @@ Result<std::vector<SourceStateRow>> read_source_states(Database& db) {
     out.push_back({query->string(0), query->string(1), query->string(2), query->string(3),
                    query->string(4), query->string(5), query->integer(6), query->time(7),
                    query->time(8), query->integer(9)});
+  }
+  query->reset();
+  return out;
+}
+
+Result<Filtered> read_filtered(Database& db) {
+  Filtered out;
+  CLAWMARK_ASSIGN(
+      out.messages,
+      reasons(db,
+              "SELECT CASE WHEN class <> 'chat' THEN 'class:' || class WHEN noise <> '' THEN"
+              " 'noise:' || noise WHEN state <> 'active' THEN 'state:' || state ELSE 'lane:' ||"
+              " lane END, count(*) FROM messages WHERE recallable = 0 GROUP BY 1 ORDER BY 1"));
+  // Of what was blocked as an order to the model the audit trail keeps the words, not a code.
+  CLAWMARK_ASSIGN(
+      out.facts,
+      reasons(db,
+              "SELECT CASE event_type WHEN 'reject' THEN coalesce(new_value, 'OTHER') ELSE"
+              " 'INJECTION' END, count(*) FROM memory_events WHERE event_type IN ('reject',"
+              " 'injection_blocked') GROUP BY 1 ORDER BY 1"));
+  return out;
+}
+
+Result<std::vector<SkippedRow>> read_skipped(Database& db, std::size_t limit) {
+  CLAWMARK_ASSIGN(Statement * query,
+                  db.cached("SELECT carrier, file, reason, line, byte, seen_ms FROM skipped_lines"
+                            " ORDER BY seen_ms DESC, file, line LIMIT ?"));
+  query->with(limit);
+  std::vector<SkippedRow> out;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, query->step());
+    if (!row) break;
+    out.push_back({query->string(0), query->string(1), query->string(2), query->integer(3),
+                   query->integer(4), query->time(5)});
   }
   query->reset();
   return out;
@@ -106,6 +160,18 @@ Result<std::vector<SpendRow>> read_spend(Database& db, std::string_view since_da
                    query->integer(4), query->integer(5), query->integer(6)});
   }
   query->reset();
+  return out;
+}
+
+Result<Waiting> read_waiting(Database& db, Seq place) {
+  Waiting out;
+  CLAWMARK_ASSIGN(const auto all, db.query_int("SELECT count(*) FROM events WHERE type = ?",
+                                               event_type::kMessageObserved));
+  CLAWMARK_ASSIGN(const auto after,
+                  db.query_int("SELECT count(*) FROM events WHERE type = ? AND seq > ?",
+                               event_type::kMessageObserved, place.value));
+  out.all = all.value_or(0);
+  out.after = after.value_or(0);
   return out;
 }
 

@@ -17,7 +17,8 @@ namespace clawmark {
 struct Overview {
   Seq head;
   std::int64_t messages = 0;    // in the log
-  std::int64_t recallable = 0;  // of them, may be recalled
+  std::int64_t recallable = 0;  // of them, may be recalled and their text can be had
+  std::int64_t texts_gone = 0;  // might be recalled, but no carrier and no vault has the text
   std::int64_t sessions = 0;
   std::int64_t facts = 0;       // live
   std::int64_t facts_user = 0;  // of them, stated by people
@@ -29,6 +30,8 @@ struct Overview {
 };
 Result<Overview> read_overview(Database& db);
 
+Result<std::int64_t> count_texts_gone(Database& db);
+
 struct SourceStateRow {
   std::string carrier, path, state, reason, message, counters;  // counters: JSON text
   std::int64_t changes = 0;
@@ -36,6 +39,23 @@ struct SourceStateRow {
   std::int64_t streams = 0;
 };
 Result<std::vector<SourceStateRow>> read_source_states(Database& db);
+
+// What was left out of recall and of the facts, and why: "noise:heartbeat", "class:toolResult",
+// "lane:cron", "state:rewound"; of facts the rule's code: "CONFIDENCE", "INJECTION". Each message
+// counts once.
+using ReasonCounts = std::vector<std::pair<std::string, std::int64_t>>;
+struct Filtered {
+  ReasonCounts messages, facts;
+};
+Result<Filtered> read_filtered(Database& db);
+
+// Lines and rows of carriers that could not be read; the newest first.
+struct SkippedRow {
+  std::string carrier, file, reason;
+  std::int64_t line = 0, byte = -1;  // byte -1: a row of a database
+  TimeMs seen;
+};
+Result<std::vector<SkippedRow>> read_skipped(Database& db, std::size_t limit);
 
 struct ParkedRow {
   Seq event;
@@ -52,6 +72,12 @@ struct SpendRow {
   std::int64_t calls = 0, input_tokens = 0, output_tokens = 0, micro_usd = 0;
 };
 Result<std::vector<SpendRow>> read_spend(Database& db, std::string_view since_day);
+
+// Messages of the log, and those of them after a place in it.
+struct Waiting {
+  std::int64_t all = 0, after = 0;
+};
+Result<Waiting> read_waiting(Database& db, Seq place);
 
 // What ought to fit together inside the store.
 struct StoreFit {

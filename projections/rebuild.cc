@@ -63,20 +63,61 @@ Status make_first(Database& db, Projection& projection) {
   return txn.commit();
 }
 
-Status sweep(Database& db, const Projection& projection, int live) {
+// All generations but the live one, and the half-built one that a rebuild can go on with.
+Status sweep(Database& db, const Projection& projection, int live, bool keep_next) {
   CLAWMARK_ASSIGN(const auto present, generations_present(db));
+  if (!keep_next) {
+    CLAWMARK_TRY(db.run("DELETE FROM rebuilds WHERE name = ?1", projection.name()));
+  }
   for (const int generation : present) {
-    if (generation == live) continue;
+    if (generation == live || (keep_next && generation == live + 1)) continue;
     CLAWMARK_TRY(projection.drop_tables(db, generation));
     CLAWMARK_TRY(forget_cursor(db, projection_worker(projection.name(), generation)));
   }
   return Ok{};
 }
 
+Result<bool> has_tables(Database& db, const Projection& projection, int generation) {
+  for (const auto& table : table_names(projection.ddl(generation))) {
+    CLAWMARK_ASSIGN(
+        const auto there,
+        db.query_int("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1", table));
+    if (!there) return false;
+  }
+  return true;
+}
+
+// Whether generation live+1 is half-built by this very fold, so that only the rest is to be folded.
+Result<bool> is_resumable(Database& db, const Projection& projection, int live) {
+  CLAWMARK_ASSIGN(const auto recorded,
+                  db.query_int("SELECT 1 FROM rebuilds WHERE name = ?1 AND generation = ?2"
+                               " AND fold_version = ?3",
+                               projection.name(), live + 1, projection.fold_version()));
+  if (!recorded) return false;
+  const WorkerId worker = projection_worker(projection.name(), live + 1);
+  CLAWMARK_ASSIGN(const auto cursor,
+                  db.query_int("SELECT 1 FROM cursors WHERE worker = ?1 AND generation = ?2",
+                               worker.name, worker.generation));
+  if (!cursor) return false;
+  return has_tables(db, projection, live + 1);
+}
+
+Status begin_anew(Database& db, Projection& projection, int live) {
+  CLAWMARK_TRY(sweep(db, projection, live, false));
+  CLAWMARK_ASSIGN(auto txn, Transaction::begin(db));
+  CLAWMARK_TRY(db.exec(projection.ddl(live + 1)));
+  CLAWMARK_TRY(forget_cursor(db, projection_worker(projection.name(), live + 1)));
+  CLAWMARK_TRY(load_cursor(db, projection_worker(projection.name(), live + 1)));
+  CLAWMARK_TRY(db.run("INSERT INTO rebuilds(name, generation, fold_version) VALUES(?1, ?2, ?3)",
+                      projection.name(), live + 1, projection.fold_version()));
+  return txn.commit();
+}
+
 Status swap(Database& db, const Projection& projection, int from, int to) {
   CLAWMARK_TRY(db.exec(projection.views(to)));
   CLAWMARK_TRY(db.run("UPDATE projections SET generation = ?2, fold_version = ?3 WHERE name = ?1",
                       projection.name(), to, projection.fold_version()));
+  CLAWMARK_TRY(db.run("DELETE FROM rebuilds WHERE name = ?1", projection.name()));
   return forget_cursor(db, projection_worker(projection.name(), from));
 }
 
@@ -117,8 +158,10 @@ Status ensure_projections(Database& db, std::span<Projection* const> projections
       CLAWMARK_TRY(make_first(db, *projection));
       continue;
     }
-    // What a rebuild that was killed left behind; this process owns the store, so none is running.
-    CLAWMARK_TRY(sweep(db, *projection, static_cast<int>(*generation)));
+    // What a rebuild that was killed left behind stays when the next one can go on with it; this
+    // process owns the store, so none is running.
+    CLAWMARK_ASSIGN(const bool keep, is_resumable(db, *projection, static_cast<int>(*generation)));
+    CLAWMARK_TRY(sweep(db, *projection, static_cast<int>(*generation), keep));
     // Views are cheap and may come from an older binary. Tables are not made again here: empty ones
     // under a cursor at the head would pass for complete.
     CLAWMARK_ASSIGN(auto txn, Transaction::begin(db));
@@ -138,13 +181,8 @@ Result<std::vector<std::string>> outdated_projections(Database& db,
     CLAWMARK_ASSIGN(
         const auto version,
         db.query_int("SELECT fold_version FROM projections WHERE name = ?1", projection->name()));
-    bool whole = version.value_or(0) == projection->fold_version();
-    for (const auto& table : table_names(projection->ddl(generation))) {
-      CLAWMARK_ASSIGN(
-          const auto there,
-          db.query_int("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1", table));
-      whole = whole && there;
-    }
+    CLAWMARK_ASSIGN(const bool there, has_tables(db, *projection, generation));
+    const bool whole = there && version.value_or(0) == projection->fold_version();
     if (!whole) out.emplace_back(projection->name());
   }
   return out;
@@ -193,41 +231,49 @@ Result<std::size_t> fold_step(Database& db, Projection& projection, int generati
   return static_cast<std::size_t>(to.value - cursor.position.value);
 }
 
-Result<ProjectionDigest> rebuild(Database& db, Projection& projection, TimeMs now,
-                                 const Progress& progress) {
+Result<RebuildStep> rebuild_step(Database& db, Projection& projection, TimeMs now) {
   CLAWMARK_TRY(register_search(db));
   CLAWMARK_ASSIGN(const int live, live_generation(db, projection.name()));
-  CLAWMARK_TRY(sweep(db, projection, live));
-  const int next = live + 1;
-  {
-    CLAWMARK_ASSIGN(auto txn, Transaction::begin(db));
-    CLAWMARK_TRY(db.exec(projection.ddl(next)));
-    CLAWMARK_TRY(forget_cursor(db, projection_worker(projection.name(), next)));
-    CLAWMARK_TRY(load_cursor(db, projection_worker(projection.name(), next)));
-    CLAWMARK_TRY(txn.commit());
+  CLAWMARK_ASSIGN(const bool resumable, is_resumable(db, projection, live));
+  if (!resumable) CLAWMARK_TRY(begin_anew(db, projection, live));
+  const auto passed = fold_step(db, projection, live + 1, kRebuildBatch, now);
+  if (!passed.ok()) {
+    // Nobody has proved these tables: next time from the start.
+    CLAWMARK_TRY(db.run("DELETE FROM rebuilds WHERE name = ?1", projection.name()));
+    return passed.error();
   }
-  bool swapped = false;
-  for (int round = 0; round < kCatchUpRounds && !swapped; ++round) {
-    for (;;) {
-      CLAWMARK_ASSIGN(const std::size_t passed,
-                      fold_step(db, projection, next, kRebuildBatch, now));
-      if (passed == 0) break;
-      if (progress) {
-        CLAWMARK_ASSIGN(const auto cursor,
-                        load_cursor(db, projection_worker(projection.name(), next)));
-        CLAWMARK_ASSIGN(const Seq head, EventLog::head(db));
-        progress(cursor.position, head);
-      }
+  RebuildStep step;
+  CLAWMARK_ASSIGN(const auto cursor,
+                  load_cursor(db, projection_worker(projection.name(), live + 1)));
+  step.at = cursor.position;
+  CLAWMARK_ASSIGN(step.head, EventLog::head(db));
+  if (step.at < step.head) return step;
+  CLAWMARK_ASSIGN(step.done, try_swap(db, projection, live, live + 1));
+  if (step.done) CLAWMARK_TRY(projection.drop_tables(db, live));
+  return step;
+}
+
+Result<ProjectionDigest> rebuild(Database& db, Projection& projection, TimeMs now,
+                                 const Progress& progress) {
+  int at_the_head = 0;
+  for (;;) {
+    CLAWMARK_ASSIGN(const RebuildStep step, rebuild_step(db, projection, now));
+    if (progress && step.at.value > 0) progress(step.at, step.head);
+    if (step.done) return live_digest(db, projection);
+    if (step.at >= step.head && ++at_the_head >= kCatchUpRounds) {
+      return make_error(ErrorKind::kRetriable, "projections", "outrun",
+                        "the log grew faster than " + std::string(projection.name()) +
+                            " could be folded again; run it again");
     }
-    CLAWMARK_ASSIGN(swapped, try_swap(db, projection, live, next));
   }
-  if (!swapped) {
-    return make_error(ErrorKind::kRetriable, "projections", "outrun",
-                      "the log grew faster than " + std::string(projection.name()) +
-                          " could be folded again; run it again");
+}
+
+Status drop_half_built(Database& db, std::span<Projection* const> projections) {
+  for (const Projection* projection : projections) {
+    CLAWMARK_ASSIGN(const int live, live_generation(db, projection->name()));
+    CLAWMARK_TRY(sweep(db, *projection, live, false));
   }
-  CLAWMARK_TRY(projection.drop_tables(db, live));
-  return live_digest(db, projection);
+  return Ok{};
 }
 
 Result<ProjectionDigest> live_digest(Database& db, const Projection& projection) {

@@ -23,7 +23,8 @@ struct ProjectionDigest {
 // The cursor of a projection's fold: "project.facts" of its generation.
 WorkerId projection_worker(std::string_view projection, int generation);
 // Makes tables, views and cursors of the first generation where missing, and sweeps what a killed
-// rebuild left. Called at each start, with the store open for writing.
+// rebuild left, unless another can go on with it. Called at each start, with the store open for
+// writing.
 Status ensure_projections(Database& db, std::span<Projection* const> projections);
 // Names of those that must be built again: folded by an older version, or with tables missing.
 Result<std::vector<std::string>> outdated_projections(Database& db,
@@ -39,9 +40,17 @@ Result<int> live_generation(Database& db, std::string_view projection);
 // then nothing is written.
 Result<std::size_t> fold_step(Database& db, Projection& projection, int generation,
                               std::size_t limit, TimeMs now);
-// Builds generation live+1 to the head, swaps the views, drops the old one. Sweeps half-built
-// generations first, so that one that was killed can simply be run again. Works on damaged tables:
-// the live ones are never read.
+// One piece of a rebuild: at most a batch of events into generation live+1; at the head it swaps
+// the views and drops the old one. Between two pieces others may write. Goes on with what a killed
+// rebuild of the same fold left half-built. Works on damaged tables: the live ones are never read.
+struct RebuildStep {
+  bool done = false;
+  Seq at, head;
+};
+Result<RebuildStep> rebuild_step(Database& db, Projection& projection, TimeMs now);
+// Takes away what killed rebuilds left half-built, so that the next one begins anew.
+Status drop_half_built(Database& db, std::span<Projection* const> projections);
+// All pieces one after the other.
 using Progress = std::function<void(Seq at, Seq head)>;
 Result<ProjectionDigest> rebuild(Database& db, Projection& projection, TimeMs now,
                                  const Progress& progress);

@@ -92,6 +92,7 @@ InjectAnswer inject(Serving& serving, Database& db, const Sight& sight,
   InjectAnswer answer;
   serving.count_refusal(sight.refusal);
   answer.skipped = std::string(sight.skipped());
+  if (!sight.open()) answer.refusal = std::string(to_string(sight.refusal));
   if (!config->problems.empty()) {
     answer.skipped = "inert";
     return answer;
@@ -151,6 +152,7 @@ json::object to_json(const InjectAnswer& answer) {
   out["items"] = std::move(items);
   out["query"] = answer.query;
   out["skipped"] = answer.skipped;
+  out["refusal"] = answer.refusal;
   json::array degraded;
   for (const std::string& part : answer.degraded) degraded.emplace_back(part);
   out["degraded"] = std::move(degraded);

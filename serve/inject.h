@@ -23,6 +23,7 @@ struct InjectAnswer {
   Block facts, recall;
   std::vector<RecallItem> items;
   std::string query, skipped;
+  std::string refusal;  // why the caller sees nothing of its own (caller.h), else empty
   std::vector<std::string> degraded;
   double elapsed_ms = 0;
 };

@@ -58,8 +58,9 @@ RecallAnswer Retrieval::recall(Database& db, const Sight& sight, const RecallQue
   answer.query = std::string(prefix_code_points(clean_text(query.text), kPromptMax));
   if (query.limit == 0 || sight.audiences.empty()) return answer;
   if (query.window && is_small_talk(answer.query)) return answer;
-  Pool pool{query, answer, QueryTerms(answer.query), {}, ModelKind::kBuiltin, 0, {}, {}, {}, {},
-            {},    {}};
+  // A prompt of small words asks nothing; who searches for one means it.
+  QueryTerms terms = query.window ? QueryTerms(answer.query) : QueryTerms::literal(answer.query);
+  Pool pool{query, answer, std::move(terms), {}, ModelKind::kBuiltin, 0, {}, {}, {}, {}, {}, {}};
   if (pool.terms.empty()) return answer;
   if (!find_candidates(db, sight, pool)) return answer;
   rank(pool);
@@ -108,6 +109,7 @@ void Retrieval::lexical_leg(Database& db, const Sight& sight, Pool& pool) {
 
 void Retrieval::vector_leg(const Sight& sight, Pool& pool) {
   if (embedder_ == nullptr || index_ == nullptr) return;
+  if (pool.terms.words() == Words::kAll) return;  // function words lie near everything
   const auto index = index_->index();
   const IndexState state = index_->state();
   if (!state.loaded) pool.degrade("vectors_loading");
@@ -230,7 +232,7 @@ void Retrieval::read_texts(Pool& pool) {
     const std::string_view raw = focus(body.text, pool.terms, kRawBytesMax);
     std::string text = presentable_text(raw);
     text = std::string(focus(text, pool.terms, kFocusBytes));
-    TokenSet tokens = token_set(text);
+    TokenSet tokens = token_set(text, pool.terms.words());
     if (i < whose.size()) {
       pool.candidates[whose[i]].tokens = std::move(tokens);
       pool.candidates[whose[i]].text = std::move(text);

@@ -11,6 +11,7 @@
 namespace clawmark {
 namespace {
 
+constexpr std::size_t kSkippedTold = 50;
 constexpr std::int64_t kHandshakeStaleMs = 15 * kMinuteMs;  // the plugin greets every 5 minutes
 
 // Workers as the pipeline says; without one, as their cursors say.
@@ -92,6 +93,7 @@ json::object counts_json(const Overview& overview) {
   return {{"events", overview.head.value},
           {"messages", overview.messages},
           {"recallable", overview.recallable},
+          {"texts_gone", overview.texts_gone},
           {"sessions", overview.sessions},
           {"facts", overview.facts},
           {"facts_stated", overview.facts_user},
@@ -100,6 +102,28 @@ json::object counts_json(const Overview& overview) {
           {"skipped_lines", overview.skipped_lines},
           {"newest_message_at", time_or_null(overview.newest_message)},
           {"vectors", std::move(vectors)}};
+}
+
+json::array skipped_json(Database& db) {
+  json::array out;
+  const auto rows = read_skipped(db, kSkippedTold);
+  if (!rows.ok()) return out;
+  for (const SkippedRow& row : *rows) {
+    json::object line{{"carrier", row.carrier},
+                      {"file", row.file},
+                      {"line", row.line},
+                      {"reason", row.reason},
+                      {"seen_at", time_or_null(row.seen)}};
+    if (row.byte >= 0) line["byte"] = row.byte;
+    out.push_back(std::move(line));
+  }
+  return out;
+}
+
+json::object reasons_json(const ReasonCounts& counts) {
+  json::object out;
+  for (const auto& [reason, count] : counts) out[reason] = count;
+  return out;
 }
 
 json::object plugin_json(const Handshake& handshake) {
@@ -207,6 +231,11 @@ void look_at_store(Database& db, std::vector<Sign>& out) {
                          (source.message.empty() ? source.reason : source.message)});
     }
   }
+  if (const auto gone = count_texts_gone(db); gone.ok() && *gone > 0) {
+    out.push_back({"texts_gone", "",
+                   std::to_string(*gone) + " messages have lost their text: the host has rewritten "
+                                           "or removed it, and no copy was kept"});
+  }
   if (const auto parked = read_parked(db, 1); parked.ok() && !parked->empty()) {
     out.push_back({"parked", "", "some items were set aside; see: clawmark parked list"});
   }
@@ -284,6 +313,11 @@ json::object status_json(Serving& serving) {
                                    {"masked", search->masked},
                                    {"pending", search->pending},
                                    {"gone", search->gone}};
+    }
+    out["skipped"] = skipped_json(db);
+    if (const auto filtered = read_filtered(db); filtered.ok()) {
+      out["filtered"] = json::object{{"messages", reasons_json(filtered->messages)},
+                                     {"facts", reasons_json(filtered->facts)}};
     }
     out["workers"] = workers_json(worker_states(serving, db));
     out["progress"] = progress_note(db);

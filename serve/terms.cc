@@ -58,7 +58,7 @@ std::vector<Word> words_of(std::string_view text, const QueryTerms& query) {
   }
   close(text.size(), chars);
   for (Word& w : words) {
-    const TokenSet tokens = token_set(text.substr(w.begin, w.end - w.begin));
+    const TokenSet tokens = token_set(text.substr(w.begin, w.end - w.begin), query.words());
     for (const QueryTerm& term : query.terms()) {
       if (std::binary_search(tokens.begin(), tokens.end(), term.hash)) w.weight += term.weight;
     }
@@ -68,11 +68,11 @@ std::vector<Word> words_of(std::string_view text, const QueryTerms& query) {
 
 }  // namespace
 
-TokenSet token_set(std::string_view text) {
+TokenSet token_set(std::string_view text, Words words) {
   TokenSet set;
   for (const std::string& token : search_tokens(text)) {
     if (set.size() >= kTokensMax) break;
-    if (!is_stop_word(token)) set.push_back(fnv1a(token));
+    if (words == Words::kAll || !is_stop_word(token)) set.push_back(fnv1a(token));
   }
   std::sort(set.begin(), set.end());
   set.erase(std::unique(set.begin(), set.end()), set.end());
@@ -96,10 +96,15 @@ double jaccard(const TokenSet& a, const TokenSet& b) {
   return static_cast<double>(common) / static_cast<double>(a.size() + b.size() - common);
 }
 
-QueryTerms::QueryTerms(std::string_view text) {
+QueryTerms QueryTerms::literal(std::string_view text) {
+  QueryTerms terms(text);
+  return terms.empty() ? QueryTerms(text, Words::kAll) : terms;
+}
+
+QueryTerms::QueryTerms(std::string_view text, Words words) : words_(words) {
   for (std::string& token : search_tokens(text)) {
     if (terms_.size() >= kTermsMax) break;
-    if (token.empty() || is_stop_word(token)) continue;
+    if (token.empty() || (words == Words::kContent && is_stop_word(token))) continue;
     const std::uint64_t hash = fnv1a(token);
     if (std::any_of(terms_.begin(), terms_.end(), [&](const auto& t) { return t.hash == hash; }))
       continue;

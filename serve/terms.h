@@ -11,9 +11,12 @@
 
 namespace clawmark {
 
-// Hashes of a text's tokens (projections/search), ascending, each once, without stop words.
+// Stop words (function words, small talk) are left out, unless somebody looks for just them.
+enum class Words { kContent, kAll };
+
+// Hashes of a text's tokens (projections/search), ascending, each once.
 using TokenSet = std::vector<std::uint64_t>;
-TokenSet token_set(std::string_view text);
+TokenSet token_set(std::string_view text, Words words = Words::kContent);
 double jaccard(const TokenSet& a, const TokenSet& b);  // two empty sets: 0
 
 struct QueryTerm {
@@ -27,7 +30,10 @@ class QueryTerms {
   QueryTerms() = default;
   // Content words only; none in "ok, thanks". Weights by shape (identifiers and long words count
   // more) until set_rarity() is told better.
-  explicit QueryTerms(std::string_view text);
+  explicit QueryTerms(std::string_view text, Words words = Words::kContent);
+  // As a search reads it: content words, or all of them where there are no others ("don't", "AND").
+  static QueryTerms literal(std::string_view text);
+  Words words() const { return words_; }
   bool empty() const { return terms_.empty(); }
   std::span<const QueryTerm> terms() const { return terms_; }
   // `documents[i]`: how many of `total` texts hold terms()[i].
@@ -40,6 +46,7 @@ class QueryTerms {
   bool names(std::string_view tokens) const;
 
  private:
+  Words words_ = Words::kContent;
   std::vector<QueryTerm> terms_;
   TokenSet set_;
 };

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/limits.h"
+#include "base/secrets.h"
 #include "base/utf8.h"
 #include "serve/forget_plan.h"
 #include "serve/quote.h"
@@ -192,8 +193,9 @@ Result<ToolAnswer> tool_forget(const ToolCallContext& context, const json::objec
   CLAWMARK_ASSIGN(const ForgetPlan plan, plan_forgetting(context, *request));
   if (!plan.refused.empty()) return refusal(plan.refused, nothing);
   if (plan.empty()) {
-    const std::string what = request->key.empty() ? "Nothing of that is known here."
-                                                  : "No fact stored under " + request->key + ".";
+    const bool unsaid = request->key.empty() || key_holds_secret(request->key);
+    const std::string what =
+        unsaid ? "Nothing of that is known here." : "No fact stored under " + request->key + ".";
     ToolAnswer none{true, what, nothing};
     return wants_purge && context.serving.writer != nullptr ? purge_now(context, std::move(none))
                                                             : none;

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <array>
 
 #include "base/secrets.h"
 #include "base/utf8.h"
 #include "log/cursor.h"
 #include "log/event_log.h"
 #include "projections/facts.h"
+#include "projections/overview.h"
 #include "serve/inject.h"
 #include "serve/quote.h"
 #include "serve/terms.h"
@@ -25,11 +27,49 @@ struct FactHit {
   double score;
 };
 
+// Short forms that stand in keys, and what people call it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 28> kShortForms = {{
+    {"addr", "address"},
+    {"auth", "authentication"},
+    {"bday", "birthday"},
+    {"ci", "continuous integration"},
+    {"cfg", "configuration"},
+    {"config", "configuration"},
+    {"conf", "configuration"},
+    {"db", "database"},
+    {"dep", "dependency"},
+    {"deps", "dependencies"},
+    {"dev", "development"},
+    {"dir", "folder directory"},
+    {"dob", "birthday date of birth"},
+    {"doc", "documentation"},
+    {"docs", "documentation"},
+    {"env", "environment"},
+    {"fav", "favourite favorite"},
+    {"id", "identifier"},
+    {"ide", "editor"},
+    {"lang", "language"},
+    {"loc", "location"},
+    {"org", "organisation organization"},
+    {"os", "operating system"},
+    {"pkg", "package"},
+    {"prod", "production"},
+    {"repo", "repository"},
+    {"tel", "telephone phone"},
+    {"tz", "timezone time zone"},
+}};
+
+// The words of a fact's key, with what their short forms stand for, and its value.
 std::string fact_text(const Fact& fact) {
   std::string key = fact.key;
   std::replace(key.begin(), key.end(), '.', ' ');
   std::replace(key.begin(), key.end(), '_', ' ');
-  return key + ": " + fact.value;
+  std::string more;
+  for (const auto& [shorter, longer] : kShortForms) {
+    if ((" " + key + " ").find(" " + std::string(shorter) + " ") == std::string::npos) continue;
+    more.append(" ").append(longer);
+  }
+  return key + more + ": " + fact.value;
 }
 
 double dot(const Vector& a, const Vector& b) {
@@ -43,14 +83,15 @@ double dot(const Vector& a, const Vector& b) {
 // Facts that share words with the query or, with the built-in model, lie near it; best first.
 std::vector<FactHit> matching_facts(Serving& serving, const std::vector<Fact>& facts,
                                     const std::string& query, std::size_t limit) {
-  const QueryTerms terms(query);
+  const QueryTerms terms = QueryTerms::literal(query);
   std::vector<std::string> texts;
   for (const Fact& fact : facts) texts.push_back(fact_text(fact));
   std::vector<double> scores(facts.size());
   for (std::size_t i = 0; i < facts.size(); ++i) {
-    scores[i] = facts[i].key == query ? 2 : terms.coverage(token_set(texts[i]));
+    scores[i] = facts[i].key == query ? 2 : terms.coverage(token_set(texts[i], terms.words()));
   }
-  if (serving.embedder && !terms.empty() && facts.size() <= kFactsCompared) {
+  if (serving.embedder && !terms.empty() && terms.words() == Words::kContent &&
+      facts.size() <= kFactsCompared) {
     std::vector<std::string> all = {query};
     all.insert(all.end(), texts.begin(), texts.end());
     const auto vectors = serving.embedder->embed_local(all);
@@ -146,7 +187,10 @@ std::string progress_note(Database& db) {
     if (newest != nullptr) slowest = std::min(slowest, newest->position);
   }
   if (slowest >= *head) return {};
-  return "Index " + std::to_string(slowest.value * 100 / head->value) +
+  // Only messages count: an event of the settings hides no history.
+  const auto waiting = read_waiting(db, slowest);
+  if (!waiting.ok() || waiting->after == 0) return {};
+  return "Index " + std::to_string((waiting->all - waiting->after) * 100 / waiting->all) +
          "% complete; newer history is still being read.";
 }
 

@@ -89,6 +89,11 @@ ToolAnswer closed_answer(const Sight& sight) {
 Result<ToolAnswer> tool_set(const ToolCallContext& context, const json::object& params) {
   const std::string key(trim(get_string(params, "key")));
   const std::string given = get_string(params, "value");
+  if (key_holds_secret(key)) {  // not repeated in the answer either
+    return refusal(
+        "Not remembered: there is a secret in the key. Secrets are never kept; use a "
+        "password manager.");
+  }
   if (const Status rule = check_fact_key(key); !rule.ok()) {
     return refusal("Not remembered: " + reason_of(rule), {{"key", key}});
   }

@@ -128,20 +128,21 @@ Result<StreamBatch> AgentDbSource::read_session(const StreamInfo& stream,
   batch.epoch = read.epoch;
   if (read.epoch) batch.next.epoch = read.epoch->epoch;
   batch.inactive = std::move(read.inactive);
+  const std::string where = path_ + " " + stream.key;
   std::int64_t last = read.from;
   for (auto& row : read.rows) {
     last = row.seq;
     auto text = decode(row);
     row.payload = {};
     if (!text.ok()) {
-      note_skip(batch, row.seq, "zstd");
+      note_skip(batch, {row.seq, "zstd", where});
       continue;
     }
     batch.bytes += text->size();
     if (&row == &read.rows.back()) batch.next.anchor = short_hash(*text);
     auto parsed = parse_entry(*text);
     if (!parsed.ok()) {
-      note_skip(batch, row.seq, parsed.error().reason);
+      note_skip(batch, {row.seq, parsed.error().reason, where});
       continue;
     }
     Entry& entry = batch.entries.emplace_back(std::move(parsed->entry));
@@ -169,7 +170,7 @@ Result<StreamBatch> AgentDbSource::read_archive(const StreamInfo& stream,
   bool enough = false;
   const auto on_line = [&](EntryLine&& line) {
     if (!line.parsed.ok()) {
-      note_skip(batch, line.number, line.parsed.error().reason);
+      note_skip(batch, {line.number, line.parsed.error().reason, path_ + " " + stream.key});
     } else {
       Entry& entry = batch.entries.emplace_back(std::move(line.parsed->entry));
       stamp_entry(entry, stream);

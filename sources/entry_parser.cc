@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "sources/json_sanitizer.h"
+#include "sources/shown_time.h"
 #include "sources/text_cleaner.h"
 #include "sources/text_sink.h"
 
@@ -19,14 +20,27 @@ constexpr std::size_t kFieldBytesMax = 4096;  // of ids, names, reasons
 constexpr std::size_t kToolCallsMax = 256;    // of one message
 
 // Containers that hold something we read; all others are skipped without being kept.
-enum class Node { kIgnored, kRoot, kMessage, kContent, kBlock, kProvenance, kMeta, kTransport };
+enum class Node {
+  kIgnored,
+  kRoot,
+  kMessage,
+  kContent,
+  kBlock,
+  kProvenance,
+  kMeta,
+  kTransport,
+  kIdentity
+};
 
 Node child_of(Node parent, std::string_view key, bool is_array) {
   if (parent == Node::kRoot && key == "message" && !is_array) return Node::kMessage;
   if (parent == Node::kContent && !is_array) return Node::kBlock;
   if (parent != Node::kMessage && parent != Node::kMeta) return Node::kIgnored;
   if (parent == Node::kMeta) {
-    return key == "transport" && !is_array ? Node::kTransport : Node::kIgnored;
+    if (is_array) return Node::kIgnored;
+    return key == "transport"        ? Node::kTransport
+           : key == "senderIdentity" ? Node::kIdentity
+                                     : Node::kIgnored;
   }
   if (key == "content" && is_array) return Node::kContent;
   if (key == "provenance" && !is_array) return Node::kProvenance;
@@ -38,10 +52,11 @@ Node child_of(Node parent, std::string_view key, bool is_array) {
 struct Fields {
   std::string type, id, parent_id, target_id, reason;
   std::string role, provider, model, provenance;
-  std::string sender_id, sender_name, channel;
+  std::string sender_id, sender_name, sender_kind, channel;
   bool root_object = false, has_message = false, parent_given = false;
   bool exclude = false, mirror = false, owner = false;
   TimeMs time, message_time;
+  bool time_off = false;
   std::vector<ToolCall> tools;
 };
 
@@ -49,6 +64,16 @@ struct Block {
   std::string type, id, name, text;
   bool streaming = false;  // longer than kEntryTextMax: already goes to the sink
 };
+
+// As a channel tells who writes: what is not known to be a program is a person.
+bool is_program(std::string_view sender_kind) {
+  const std::string kind = lower_ascii(sender_kind);
+  for (const std::string_view program :
+       {"bot", "app", "agent", "assistant", "service", "system", "webhook"}) {
+    if (kind == program) return true;
+  }
+  return false;
+}
 
 class Handler {
  public:
@@ -191,9 +216,7 @@ class Handler {
 
   void string_end() {
     if (field_ == &time_) {
-      if (const auto time = parse_iso(time_)) {
-        (node() == Node::kRoot ? fields.time : fields.message_time) = *time;
-      }
+      take_time(shown_time(time_));
     }
     field_ = nullptr;
   }
@@ -225,6 +248,8 @@ class Handler {
         if (key_ == "senderId") return &fields.sender_id;
         if (key_ == "senderName") return &fields.sender_name;
         return nullptr;
+      case Node::kIdentity:
+        return key_ == "senderKind" ? &fields.sender_kind : nullptr;
       case Node::kTransport:
         return key_ == "channel" ? &fields.channel : nullptr;
       case Node::kContent:
@@ -234,11 +259,14 @@ class Handler {
     return nullptr;
   }
 
+  void take_time(const ShownTime& shown) {
+    if (node() != Node::kRoot && node() != Node::kMessage) return;
+    (node() == Node::kRoot ? fields.time : fields.message_time) = shown.time;
+    fields.time_off |= !shown.as_is;
+  }
+
   bool number(std::int64_t value) {
-    if (key_ == "timestamp" && value > 0) {
-      if (node() == Node::kRoot) fields.time = {value};
-      if (node() == Node::kMessage) fields.message_time = {value};
-    }
+    if (key_ == "timestamp") take_time(shown_time(value));
     if (node() == Node::kMeta && key_ == "senderId") fields.sender_id = std::to_string(value);
     return true;
   }
@@ -342,6 +370,7 @@ Result<ParsedEntry> EntryParser::finish() {
   e.entry_id = std::move(f.id);
   e.parent_id = std::move(f.parent_id);
   e.time = f.time;
+  e.time_off = f.time_off;
   out.parent_given = f.parent_given;
   if (f.type == "session") e.session_id = e.entry_id;
   if (e.kind == EntryKind::kLeaf) e.target_id = std::move(f.target_id);
@@ -364,6 +393,7 @@ Result<ParsedEntry> EntryParser::finish() {
   e.sender_is_owner = f.owner;
   if (e.role == "user" && e.sender_id.empty()) read_envelope_sender(e);
   if (e.entry_class == "chat") e.noise = classify_noise(e.role, e.text);
+  if (e.noise.empty() && e.role == "user" && is_program(f.sender_kind)) e.noise = "bot";
   return out;
 }
 

@@ -12,6 +12,7 @@
 #include "sources/entry_parser.h"
 #include "sources/foreign_db.h"
 #include "sources/lcm_rows.h"
+#include "sources/shown_time.h"
 #include "sources/stream_tools.h"
 #include "sources/text_cleaner.h"
 #include "sources/text_sink.h"
@@ -44,8 +45,8 @@ std::string_view class_of(std::string_view role) {
 }
 
 bool is_young(const LcmRow& row, TimeMs now) {
-  const auto time = parse_iso(row.created_at);
-  return time && std::abs(now.value - time->value) < kHoldBackMs;
+  const TimeMs time = shown_time(row.created_at).time;
+  return std::abs(now.value - time.value) < kHoldBackMs;
 }
 
 // Newest rows whose parts are not there yet wait.
@@ -93,8 +94,12 @@ Entry to_entry(const LcmRow& row, const StreamInfo& stream, const std::string& f
   entry.kind = row.alias_of.empty() ? EntryKind::kMessage : EntryKind::kOther;
   entry.alias_of = row.alias_of;
   entry.entry_id = row.entry_id;
-  entry.time = parse_iso(row.created_at).value_or(TimeMs{});
-  entry.time_step_ms = row.created_at.find('.') == std::string::npos ? kSecondMs : 1;
+  const ShownTime shown = shown_time(row.created_at);
+  entry.time = shown.time;
+  entry.time_off = !shown.as_is;
+  entry.time_step_ms =
+      shown.time.value % kSecondMs == 0 && row.created_at.find('.') == std::string::npos ? kSecondMs
+                                                                                         : 1;
   entry.role = row.role;
   entry.entry_class = class_of(row.role);
   TextSink sink;

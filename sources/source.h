@@ -43,6 +43,9 @@ struct Entry {
   TimeMs time;  // of the entry (ISO `timestamp`)
   TimeMs
       message_time;  // of the message (`message.timestamp`, the channel's send time); 0: not given
+  // The carrier shows a time in another unit, or one that cannot be (schema/events.md). `time` and
+  // `message_time` are righted, or 0 where nothing usable is shown.
+  bool time_off = false;
   std::string
       role;  // "user", "assistant", "toolResult", "system", "custom", …; as the host wrote it
   std::string entry_class;  // fixtures' vocabulary: chat, toolResult, delivery-mirror,
@@ -100,8 +103,10 @@ struct EpochChange {
 };
 
 struct SkippedLine {
-  std::int64_t line = 0;  // physical line number (files) or row (databases), from 1
-  std::string reason;     // "syntax", "not_object", "no_message", "too_long", "zstd", …
+  std::int64_t line = 0;   // physical line number (files) or row (databases), from 1
+  std::string reason;      // "syntax", "not_object", "no_message", "too_long", "zstd", …
+  std::string file;        // where: the file, or the database and the session in it
+  std::int64_t byte = -1;  // offset of the line in its file; -1: a row
 };
 
 struct StreamBatch {

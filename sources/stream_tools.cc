@@ -6,9 +6,9 @@
 
 namespace clawmark {
 
-void note_skip(StreamBatch& batch, std::int64_t line, std::string_view reason) {
+void note_skip(StreamBatch& batch, SkippedLine skipped) {
   constexpr std::size_t kKept = 20;
-  if (batch.skipped.size() < kKept) batch.skipped.push_back({line, std::string(reason)});
+  if (batch.skipped.size() < kKept) batch.skipped.push_back(std::move(skipped));
   ++batch.skipped_total;
 }
 

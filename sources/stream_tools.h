@@ -10,8 +10,8 @@
 
 namespace clawmark {
 
-// Keeps the first 20 and counts all.
-void note_skip(StreamBatch& batch, std::int64_t line, std::string_view reason);
+// Keeps the first 20 of a batch and counts all.
+void note_skip(StreamBatch& batch, SkippedLine skipped);
 // The stream's identity on an entry, and the channel that its session key names when the host gave
 // none.
 void stamp_entry(Entry& entry, const StreamInfo& stream);

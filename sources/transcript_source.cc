@@ -312,7 +312,7 @@ Result<StreamBatch> TranscriptSource::read(const StreamInfo& stream, const Strea
   const auto on_line = [&](EntryLine&& line) {
     last_line_bytes = line.end - line.offset;
     if (!line.parsed.ok()) {
-      note_skip(batch, line.number, line.parsed.error().reason);
+      note_skip(batch, {line.number, line.parsed.error().reason, file->path, line.offset});
       batch.bytes += 64;
     } else {
       follow(*line.parsed, place);

@@ -201,7 +201,8 @@ Result<std::optional<Seq>> Identity::by_short_id(const Met& met) {
       found = Seq{query->integer(0)};
       break;
     }
-    if (same_time || (same_text && step > 1)) doubtful.push_back({query->integer(0)});
+    if (same_time || (same_text && (step > 1 || met.guessed)))
+      doubtful.push_back({query->integer(0)});
   }
   query->reset();
   if (found) return found;

@@ -31,8 +31,9 @@ namespace clawmark {
 struct Met {
   const Entry* entry = nullptr;
   std::string agent, carrier, stream, session_id, session_key;
-  std::string role;  // user, assistant, tool, system, other
-  TimeMs said;       // the message's own time, else the entry's
+  std::string role;      // user, assistant, tool, system, other
+  TimeMs said;           // the message's own time, else the entry's
+  bool guessed = false;  // `said` is by its place: the carrier shows no usable time
   bool coarse() const { return entry->time_step_ms > 1; }
 };
 

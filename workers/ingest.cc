@@ -21,11 +21,6 @@ std::string agent_of(const OpenSource& open, const StreamInfo& stream) {
   return agent.empty() ? "main" : agent;
 }
 
-// Two folders of one agent may hold streams of the same name.
-std::string path_suffix(std::string_view path) {
-  return "@" + to_hex(sha256(path)).substr(0, 8);
-}
-
 // A stream whose conversation becomes known has news, too.
 std::string tip_of(const StreamInfo& info) {
   return info.tip + '\x1f' + info.session_key;
@@ -36,6 +31,10 @@ bool keeps_tree(std::string_view carrier) {
 }
 
 }  // namespace
+
+std::string path_suffix(std::string_view path) {
+  return "@" + to_hex(sha256(path)).substr(0, 8);
+}
 
 IngestPort::IngestPort(Store& store, BodyStore& bodies, IngestOptions options)
     : store_(store), options_(std::move(options)), writer_(store.log(), bodies) {}
@@ -118,18 +117,20 @@ void IngestPort::list_streams(const std::shared_ptr<Carrier>& carrier, TimeMs) {
     return;
   }
   carrier->in_round = true;
+  carrier->listed.clear();
   streams_known_ += streams->size();
   const std::string suffix = path_suffix(carrier->path);
   std::int64_t ignored = 0;
   for (StreamInfo& info : *streams) {
-    if (is_ignored(info.session_key)) {
-      ++ignored;
-      continue;
-    }
     StreamRef ref;
     ref.agent = agent_of(carrier->open, info);
     ref.carrier = carrier->carrier;
     ref.position_key = ref.agent + "/" + info.key + suffix;
+    carrier->listed.insert(ref.position_key);
+    if (is_ignored(info.session_key)) {
+      ++ignored;
+      continue;
+    }
     carrier->newest_by_agent.try_emplace(ref.agent);
     const auto tip = tips_.find(ref.position_key);
     if (!info.tip.empty() && tip != tips_.end() && tip->second == tip_of(info)) continue;
@@ -318,6 +319,7 @@ void IngestPort::committed(ReadBatch read, const BatchCounts& counts, TimeMs now
   carrier.counters["sightings"] += counts.sightings;
   carrier.counters["duplicate_rows_ignored"] += counts.duplicates;
   carrier.counters["skipped"] += counts.skipped;
+  carrier.counters["times_righted"] += counts.times_righted;
   carrier.counters_changed = true;
   TimeMs& newest = carrier.newest_by_agent[read.from.stream.agent];
   newest = std::max(newest, std::min(counts.newest, now));
@@ -364,7 +366,10 @@ Status IngestPort::end_round(TimeMs now) {
   round_open_ = false;
   std::vector<Carrier*> changed;
   for (const auto& carrier : carriers_) {
-    if (carrier->in_round && !carrier->failed) carrier->done_token = carrier->token;
+    if (carrier->in_round && !carrier->failed) {
+      carrier->done_token = carrier->token;
+      CLAWMARK_TRY(sweep_vanished(*carrier, now));
+    }
     if (!carrier->seen) continue;
     if (!carrier->failed) {
       carrier->health.state = SourceState::kOk;

@@ -30,6 +30,9 @@ struct IngestOptions {
   bool order_as_found = false;
 };
 
+// Two folders of one agent may hold streams of the same name: the end of their position keys.
+std::string path_suffix(std::string_view path);
+
 class IngestPort final : public Port {
  public:
   IngestPort(Store& store, BodyStore& bodies, IngestOptions options);
@@ -48,6 +51,7 @@ class IngestPort final : public Port {
     std::string carrier, path, token;  // token: as of the start of this round
     std::string done_token;            // as of the last round that read it to the end
     bool in_round = false, failed = false, seen = false;
+    std::set<std::string> listed;  // position keys of the streams of this round
     SourceHealth health;
     std::map<std::string, TimeMs> newest_by_agent;
     std::map<std::string, std::int64_t> counters;
@@ -80,6 +84,7 @@ class IngestPort final : public Port {
                    TimeMs now);
   void committed(ReadBatch read, const BatchCounts& counts, TimeMs now);
   Status end_round(TimeMs now);
+  Status sweep_vanished(const Carrier& carrier, TimeMs now);
   Status save_state(Transaction& txn, Carrier& carrier, TimeMs now);
   bool state_changed(Carrier& carrier, TimeMs now);
   std::optional<SourceHealth> silence(const Carrier& carrier, TimeMs now) const;

@@ -8,6 +8,46 @@
 
 namespace clawmark {
 
+// Streams that were read once and are no longer listed: their texts cannot be had there any more.
+// Should they come back they are read again from their start.
+Status IngestPort::sweep_vanished(const Carrier& carrier, TimeMs now) {
+  CLAWMARK_ASSIGN(auto* query, store_.db().cached("SELECT stream FROM source_positions"
+                                                  " WHERE carrier = ? AND position <> ''"));
+  query->with(carrier.carrier);
+  const std::string suffix = path_suffix(carrier.path);
+  const auto elsewhere = [&](const std::string& key) {
+    const std::string head = key.substr(0, key.size() - suffix.size()) + "@";
+    return std::any_of(carriers_.begin(), carriers_.end(), [&](const auto& other) {
+      const auto at = other->listed.lower_bound(head);
+      return other->carrier == carrier.carrier && at != other->listed.end() &&
+             at->starts_with(head);
+    });
+  };
+  std::vector<std::string> vanished;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, query->step());
+    if (!row) break;
+    if (!query->text(0).ends_with(suffix)) continue;
+    const std::string key = query->string(0);
+    if (!carrier.listed.contains(key) && !elsewhere(key)) vanished.push_back(key);
+  }
+  query->reset();
+  if (vanished.empty()) return Ok{};
+  CLAWMARK_ASSIGN(auto txn, Transaction::begin(store_.db()));
+  for (const std::string& key : vanished) {
+    const auto slash = key.find('/');
+    const std::string stream = key.substr(slash + 1, key.size() - suffix.size() - slash - 1);
+    CLAWMARK_TRY(BodyStore::doubt_locators(txn, key.substr(0, slash), carrier.carrier, stream));
+    CLAWMARK_TRY(BodyStore::sweep_locators(txn, carrier.carrier, stream, now));
+    CLAWMARK_TRY(
+        txn.db().run("UPDATE source_positions SET position = '', anchor = ''"
+                     " WHERE carrier = ? AND stream = ?",
+                     carrier.carrier, key));
+    tips_.erase(key);
+  }
+  return txn.commit();
+}
+
 bool IngestPort::state_changed(Carrier& carrier, TimeMs) {
   const auto key = std::make_pair(carrier.carrier, carrier.path);
   auto shown = shown_.find(key);

@@ -4,7 +4,6 @@
 
 #include "base/guard.h"
 #include "base/limits.h"
-#include "base/secrets.h"
 #include "base/utf8.h"
 
 namespace clawmark {
@@ -21,6 +20,12 @@ Scope scope_for(const Met& met, const Entry& entry) {
   scope.lane = parse_session_key(met.session_key).lane;
   scope.sender = sender_of(entry, met.role, met.session_key);
   return scope;
+}
+
+// Whether an epoch of this carrier is read from the first entry on; one of LCM may begin in the
+// middle.
+bool begins_anew(std::string_view carrier) {
+  return carrier != "lcm";
 }
 
 json::array tools_json(const Entry& entry) {
@@ -71,6 +76,8 @@ Met IngestWriter::meet(const StreamRef& stream, const Entry& entry) const {
   met.session_key = entry.session_key.empty() ? stream.info.session_key : entry.session_key;
   met.role = plain_role(entry.role);
   met.said = time_said(entry);
+  met.guessed = met.said.value == 0;
+  if (met.guessed) met.said = {near_.value + 1};
   return met;
 }
 
@@ -92,13 +99,21 @@ Result<BatchCounts> IngestWriter::write(Transaction& txn, const StreamRef& strea
                      {"epoch", batch.epoch->epoch},
                      {"reason", batch.epoch->reason}};
     CLAWMARK_TRY(log_.append(txn, event));
+    if (begins_anew(stream.carrier)) {
+      CLAWMARK_TRY(BodyStore::doubt_locators(txn, stream.agent, stream.carrier, stream.info.key));
+    }
   }
   if (stream.info.deleted) CLAWMARK_TRY(write_deleted(txn, stream, now));
+  CLAWMARK_ASSIGN(near_, time_before(txn.db(), stream, from, batch, now));
   for (const Entry& entry : batch.entries) {
     CLAWMARK_TRY(write_entry(txn, stream, entry, tree, now, counts));
   }
+  if (batch.at_end && begins_anew(stream.carrier)) {
+    CLAWMARK_TRY(BodyStore::sweep_locators(txn, stream.carrier, stream.info.key, now));
+  }
   if (batch.inactive) CLAWMARK_TRY(write_branch(txn, stream, *batch.inactive, tree, now));
   counts.skipped = batch.skipped_total;
+  CLAWMARK_TRY(note_skipped(txn, stream, from, batch, now));
   CLAWMARK_TRY(write_position(txn, stream, batch, counts, now));
   return counts;
 }
@@ -106,6 +121,7 @@ Result<BatchCounts> IngestWriter::write(Transaction& txn, const StreamRef& strea
 Status IngestWriter::write_entry(Transaction& txn, const StreamRef& stream, const Entry& entry,
                                  StreamTree& tree, TimeMs, BatchCounts& counts) {
   ++counts.entries;
+  if (const TimeMs said = time_said(entry); said.value != 0) near_ = said;
   switch (entry.kind) {
     case EntryKind::kMessage:
       return write_message(txn, stream, entry, tree, counts);
@@ -143,6 +159,7 @@ Result<std::int64_t> IngestWriter::resolve(Identity& identity, const StreamRef& 
 Status IngestWriter::write_message(Transaction& txn, const StreamRef& stream, const Entry& entry,
                                    StreamTree& tree, BatchCounts& counts) {
   const Met met = meet(stream, entry);
+  near_ = met.said;
   counts.newest = std::max(counts.newest, met.said);
   if (met.session_key.empty()) ++counts.keyless;
   CLAWMARK_ASSIGN(const auto found, identity_->recognise(met));
@@ -156,18 +173,10 @@ Status IngestWriter::write_message(Transaction& txn, const StreamRef& stream, co
     CLAWMARK_ASSIGN(message, observe(txn, met, entry, parent, noise));
     CLAWMARK_TRY(identity_->remember(met, message));
     ++counts.messages;
+    if (entry.time_off || time_said(entry).value == 0) ++counts.times_righted;
   }
   if (!entry.entry_id.empty()) tree.nearest[entry.entry_id] = message.value;
-  CLAWMARK_TRY(BodyStore::put_locator(txn, message, {met.carrier, met.stream, entry.place}));
-  const bool whole = static_cast<std::int64_t>(entry.text.size()) == entry.bytes;
-  // A text with a secret in it is never copied; the host's own store may still give it.
-  if (bodies_.retention() == Retention::kVerbatim && whole && !holds_secret(entry.text)) {
-    CLAWMARK_ASSIGN(
-        const bool forgotten,
-        identity_->is_forgotten(message, met, sender_of(entry, met.role, met.session_key)));
-    if (!forgotten) CLAWMARK_TRY(bodies_.put(txn, entry.hash, entry.text));
-  }
-  return Ok{};
+  return keep_text(txn, met, message, found.has_value());
 }
 
 // Answers to our own prompts are as little a person's word as the prompts.
@@ -287,7 +296,7 @@ Status IngestWriter::write_mark(Transaction& txn, const StreamRef& stream, const
   NewEvent event;
   event.type = event_type::kSessionMarked;
   event.scope = scope_for(met, entry);
-  event.occurred = entry.time;
+  event.occurred = met.said;
   event.dedupe_key = "mark:" + met.agent + ":" + entry.entry_id;
   const bool reset = entry.kind == EntryKind::kReset;
   event.payload = {{"session_id", met.session_id},

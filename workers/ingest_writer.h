@@ -29,9 +29,12 @@ struct StreamRef {
 // source_positions.note while messages of a stream stand without the key of their conversation.
 inline constexpr std::string_view kKeylessNote = "conversation not known yet";
 
+inline constexpr std::int64_t kSkippedKept = 20;  // lines told of one stream
+
 struct BatchCounts {
   std::int64_t entries = 0, messages = 0, sightings = 0, duplicates = 0, skipped = 0, marks = 0;
-  std::int64_t keyless = 0;  // messages of which the conversation is not known
+  std::int64_t times_righted = 0;  // new messages whose time the carrier shows wrongly
+  std::int64_t keyless = 0;        // messages of which the conversation is not known
   TimeMs newest;
 };
 
@@ -65,6 +68,9 @@ class IngestWriter {
 
  private:
   StreamTree& tree_of(const std::string& key);
+  static Result<TimeMs> time_before(Database& db, const StreamRef& stream,
+                                    const StreamPosition& from, const StreamBatch& batch,
+                                    TimeMs now);
   Met meet(const StreamRef& stream, const Entry& entry) const;
   Status write_entry(Transaction& txn, const StreamRef& stream, const Entry& entry,
                      StreamTree& tree, TimeMs now, BatchCounts& counts);
@@ -72,6 +78,8 @@ class IngestWriter {
                        StreamTree& tree, BatchCounts& counts);
   Result<Seq> observe(Transaction& txn, const Met& met, const Entry& entry, std::int64_t parent,
                       const std::string& noise);
+  Status keep_text(Transaction& txn, const Met& met, Seq message, bool known);
+  Result<bool> was_changed(Transaction& txn, const Met& met, Seq message);
   Status sight(Transaction& txn, const Met& met, Seq message, BatchCounts& counts);
   Status write_alias(Transaction& txn, const StreamRef& stream, const Entry& entry,
                      BatchCounts& counts);
@@ -80,6 +88,8 @@ class IngestWriter {
   Status write_branch(Transaction& txn, const StreamRef& stream,
                       const std::vector<std::string>& inactive, const StreamTree& tree, TimeMs now);
   Status write_deleted(Transaction& txn, const StreamRef& stream, TimeMs now);
+  Status note_skipped(Transaction& txn, const StreamRef& stream, const StreamPosition& from,
+                      const StreamBatch& batch, TimeMs now);
   Status write_position(Transaction& txn, const StreamRef& stream, const StreamBatch& batch,
                         const BatchCounts& counts, TimeMs now);
   Result<std::int64_t> resolve(Identity& identity, const StreamRef& stream, const StreamTree& tree,
@@ -89,6 +99,7 @@ class IngestWriter {
 
   EventLog& log_;
   BodyStore& bodies_;
+  TimeMs near_;                       // of the entry before, in the order of the stream
   std::optional<Identity> identity_;  // of the batch at hand
   std::unordered_map<std::string, StreamTree> trees_;
   std::deque<std::string> tree_order_;

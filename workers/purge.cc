@@ -261,6 +261,7 @@ Status withdraw_forgotten(Store& store, std::span<Projection* const> projections
 Result<PurgeReport> purge(Store& store, std::span<Projection* const> projections, TimeMs now) {
   PurgeReport report;
   std::vector<std::string> texts;
+  CLAWMARK_TRY(drop_half_built(store.db(), projections));  // texts may stand there, too
   CLAWMARK_TRY(withdraw_forgotten(store, projections, now, now, report, &texts));
   for (Projection* projection : projections) {
     if (projection->replayable()) continue;

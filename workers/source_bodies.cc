@@ -28,7 +28,7 @@ void SourceBodies::ask(OpenSource& open, std::span<const BodyRequest> wanted,
     if (!open.agent.empty() && open.agent != wanted[i].agent) continue;
     for (const Locator& locator : wanted[i].locators) {
       if (locator.carrier != open.source->carrier()) continue;
-      asked.push_back({locator.stream, locator.place, wanted[i].entry_id});
+      asked.push_back({locator.stream, locator.place, wanted[i].entry_id, wanted[i].hash});
       places.push_back(i);
     }
   }

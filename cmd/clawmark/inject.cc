@@ -22,10 +22,31 @@ json::object with_caller(const Session& session, json::object params) {
   if (!globals.as.empty()) {
     caller["sender_id"] = colon == std::string::npos ? globals.as : globals.as.substr(colon + 1);
   } else if (key.lane == Lane::kDirect) {
-    caller["sender_id"] = key.peer;
+    caller["sender_id"] = key.peer.substr(0, key.peer.find(":thread:"));
   }
   params["caller"] = std::move(caller);
   return params;
+}
+
+// Why a prompt would get nothing, or less than it might.
+std::string reason_of(const json::object& found) {
+  const std::string skipped = get_string(found, "skipped"), refusal = get_string(found, "refusal");
+  if (skipped == "inert") return "the configuration is incomplete: clawmark doctor";
+  if (skipped == "incognito") return "this is an incognito session: memory is off";
+  if (skipped == "lane") {
+    return "memory is closed in this kind of session; inject_sessions opens it";
+  }
+  if (refusal == "other_person") {
+    return "this is a direct chat with somebody else than the one who speaks; leave out --as";
+  }
+  if (refusal == "no_sender") return "who speaks is not known; say it with --as (telegram:101)";
+  if (refusal == "shared_surface") {
+    return "others use this surface, too; say who speaks with --as (owner)";
+  }
+  if (refusal == "unknown_key") return "the session key has no known shape";
+  if (!refusal.empty()) return "who is asking is not known (" + refusal + ")";
+  if (skipped == "no_prompt") return "without a prompt only facts are shown";
+  return {};
 }
 
 }  // namespace
@@ -54,13 +75,17 @@ void add_inject(Registry& registry) {
                             recall = get_string(found, "recall_block");
           if (!facts.empty()) std::printf("%s\n", facts.c_str());
           if (!recall.empty()) std::printf("%s%s\n", facts.empty() ? "" : "\n", recall.c_str());
-          if (facts.empty() && recall.empty()) std::printf("(nothing)\n");
+          const std::string reason = reason_of(found);
+          if (facts.empty() && recall.empty()) {
+            std::printf("(nothing: %s)\n",
+                        reason.empty() ? "no fact is known here, and no message bears on the prompt"
+                                       : reason.c_str());
+          } else if (!reason.empty()) {
+            std::printf("(%s)\n", reason.c_str());
+          }
           if (const auto* short_of = find_array(found, "degraded");
               short_of && !short_of->empty()) {
             std::fprintf(stderr, "came short: %s\n", to_text(json::value(*short_of)).c_str());
-          }
-          if (const std::string why = get_string(found, "skipped"); !why.empty()) {
-            std::printf("skipped: %s\n", why.c_str());
           }
         });
       });

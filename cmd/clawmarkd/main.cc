@@ -1,7 +1,8 @@
 // clawmarkd: the service. Owns a store, reads the history, answers on a socket.
 //
 //   SIGTERM, SIGINT  stop, within 5 seconds
-//   SIGHUP           read the configuration again (everything is set up anew; nothing is lost)
+//   SIGHUP           read the configuration again (everything is set up anew; the socket listens
+//   on, nothing is lost)
 //
 // Exit codes: 0 stopped, or --once with nothing left · 1 failed · 2 wrong arguments · 3 --once, and
 // something is left · 75 another process holds the store · 78 the store cannot be used as it is
@@ -82,6 +83,7 @@ void say_state(const App& app, const Config& config) {
 }
 
 int serve(const std::string& config_file, const std::map<std::string, std::string>& flags) {
+  Door door;
   for (;;) {
     const Config config = config_of_process(config_file, flags);
     set_log_level(log_level(config.log_level));
@@ -90,7 +92,7 @@ int serve(const std::string& config_file, const std::map<std::string, std::strin
       log_error("clawmarkd", app.error().message);
       return exit_code(app.error());
     }
-    if (const auto started = (*app)->start(); !started.ok()) {
+    if (const auto started = (*app)->start(door); !started.ok()) {
       log_error("clawmarkd", describe(started.error()));
       return 1;
     }
@@ -101,8 +103,9 @@ int serve(const std::string& config_file, const std::map<std::string, std::strin
     } else {
       notify_stopping();
     }
+    if (wish == Wish::kStop) door.turn_away();
     (*app)->stop();
-    if (wish == Wish::kStop) return 0;
+    if (wish == Wish::kStop) return 0;  // the door is shut at last
     log_line(LogLevel::kNotice, "clawmarkd", "reading the configuration again");
   }
 }

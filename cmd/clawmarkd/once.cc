@@ -63,8 +63,8 @@ void print_report(App& app, const DrainReport& report, std::int64_t fresh, std::
   print_rows(status, "workers", {"name", "state", "lag:left", "failure"}, zone, "none");
   if (const auto* counts = find_object(status, "counts")) {
     std::printf("\nMemory\n");
-    for (const char* key :
-         {"messages", "recallable", "sessions", "facts", "events", "parked", "skipped_lines"}) {
+    for (const char* key : {"messages", "recallable", "sessions", "facts", "events", "parked",
+                            "skipped_lines", "texts_gone"}) {
       std::printf("  %-14s %s\n", key, format_count(get_int(*counts, key)).c_str());
     }
   }

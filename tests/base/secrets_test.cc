@@ -116,6 +116,22 @@ TEST(Secrets, C076_C169_literals_go_and_the_sentence_stays) {
   }
 }
 
+TEST(Secrets, C076_a_key_with_a_secret_in_its_words_is_found) {
+  for (const char* key :
+       {"user.tok_live_example000000000000000000", "user.note_ghp_0123456789abcdef0123",
+        "user.akiaiosfodnn7example", "user.password.hunter2", "project.db_password_is_letmein",
+        "user.password_hunter2", "project.key_4f9a8b7c6d5e4f3a2b1c"}) {
+    EXPECT_TRUE(key_holds_secret(key)) << key;
+  }
+  for (const char* key :
+       {"user.db_password", "project.token_budget", "pref.editor", "lesson.sk_learn_fit",
+        "project.note_write_dates_as_24_november", "project.decision_first_20_buyers_get_a",
+        "project.password_policy", "user.keyboard", "project.asia_2027", "project.api_key_rotation",
+        "user.pin_board"}) {
+    EXPECT_FALSE(key_holds_secret(key)) << key;
+  }
+}
+
 TEST(Secrets, C076_inside_longer_text_and_json_they_go_as_well) {
   for (const Leak& leak : kLeaks) {
     const std::string text = "Ada said (yesterday):\n" + std::string(leak.text) + "\nand went on.";

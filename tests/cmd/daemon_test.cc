@@ -8,9 +8,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/files.h"
@@ -180,6 +182,32 @@ TEST(Daemon, an_encoder_that_cannot_be_read_leaves_it_inert_and_named) {
   const Outcome status = world.clawmark({"status"});
   EXPECT_THAT(status.out, HasSubstr(world / "no-encoder"));
   EXPECT_THAT(status.out, HasSubstr("make_sentence_encoder"));
+}
+
+TEST(Daemon, a_reload_refuses_nobody) {
+  World world;
+  NotifySocket systemd(world / "notify");
+  world.extra = {{"NOTIFY_SOCKET", systemd.path()}};
+  Process daemon("clawmarkd", {}, world.environment());
+  ASSERT_TRUE(eventually([&] { return systemd.heard("READY=1"); })) << daemon.err();
+  std::atomic<bool> done = false;
+  std::atomic<int> asked = 0, refused = 0;
+  std::thread asker([&] {
+    while (!done) {
+      ++asked;
+      if (!answers(world)) ++refused;
+    }
+  });
+  for (int i = 0; i < 3; ++i) {
+    const int before = asked;
+    systemd.forget();
+    daemon.signal(SIGHUP);
+    EXPECT_TRUE(eventually([&] { return systemd.heard("READY=1"); })) << daemon.err();
+    EXPECT_TRUE(eventually([&] { return asked > before + 1; }));
+  }
+  done = true;
+  asker.join();
+  EXPECT_EQ(refused, 0) << "of " << asked;
 }
 
 TEST(Daemon, C167_a_bare_environment_is_enough) {

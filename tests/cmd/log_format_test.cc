@@ -14,7 +14,7 @@ namespace {
 NewEvent event(const char* type, const char* key, const char* payload) {
   NewEvent out;
   out.type = type;
-  out.scope.agent = "main";
+  out.scope = {"main", "agent:main:main", Lane::kDirect, "owner"};
   out.dedupe_key = key;
   out.occurred = {1'795'000'000'000};
   out.payload = parse_json(payload)->get_object();
@@ -23,7 +23,7 @@ NewEvent event(const char* type, const char* key, const char* payload) {
 
 TEST(LogFormat, the_worked_example_of_the_documentation) {
   support::TempDir dir;
-  const ManualClock clock;
+  const ManualClock clock{TimeMs{1'795'000'000'000}};
   StoreOptions options;
   options.path = dir / "data/clawmark.db";
   auto store = Store::open(options, clock);
@@ -40,7 +40,8 @@ TEST(LogFormat, the_worked_example_of_the_documentation) {
           R"({"key":"pref.editor","value":"helix","holder":"person:owner","subject":"","source":"user","confidence":1.0,"by":"cli"})")};
   auto txn = Transaction::begin(store->db());
   ASSERT_TRUE(txn.ok());
-  ASSERT_TRUE(store->log().append(*txn, events).ok());
+  EventLog log(clock, "6f1c2f0e-1d7b-4f5e-9a53-1f0d5c0b7a11");
+  ASSERT_TRUE(log.append(*txn, events).ok());
   ASSERT_TRUE(txn->commit().ok());
 
   const std::string page =

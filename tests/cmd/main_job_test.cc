@@ -77,6 +77,16 @@ TEST_F(MainJob, the_group_s_prompt_gets_the_newer_decision) {
   EXPECT_THAT(prompt, AllOf(HasSubstr("Mollie"), HasSubstr("DATA")));
 }
 
+TEST_F(MainJob, a_thread_of_a_chat_is_that_chat_and_nothing_has_a_reason) {
+  const std::string question = "Which payment provider did we settle on, and why?";
+  const auto of = [&](const std::string& key) {
+    return world_->clawmark({"--session-key", key, "inject", "--dry-run", question}).out;
+  };
+  EXPECT_EQ(of(std::string(kMira) + ":thread:9"), of(kMira));
+  EXPECT_THAT(of("agent:main:telegram:direct:909:thread:9"), HasSubstr("(nothing: no fact"));
+  EXPECT_THAT(of("agent:main:cron:daily"), HasSubstr("memory is closed in this kind of session"));
+}
+
 TEST_F(MainJob, what_one_person_said_in_confidence_reaches_nobody_else) {
   const char* question = "When does Jonas have knee surgery, and at which clinic?";
   EXPECT_THAT(block(kJonas, "telegram:202", question), HasSubstr("Marienhof"));

@@ -266,23 +266,6 @@ TEST_F(EventLogTest, verify_finds_a_payload_blanked_without_its_event) {
   EXPECT_EQ(verify().first_bad, Seq{2});
 }
 
-TEST_F(EventLogTest, the_chain_is_as_documented) {
-  append_count(store_, 2);
-  auto rows =
-      must(store_.db().prepare("SELECT payload, payload_hash, chain, type FROM events"
-                               " ORDER BY seq"));
-  Hash256 previous;
-  for (std::int64_t seq = 1; must(rows.step()); ++seq) {
-    EXPECT_EQ(sha256(rows.text(0)), rows.hash(1));
-    std::string input(reinterpret_cast<const char*>(previous.bytes.data()), 32);
-    input.append(7, '\0').push_back(static_cast<char>(seq));
-    input.append(rows.text(3));
-    input.append(reinterpret_cast<const char*>(rows.blob(1).data()), 32);
-    EXPECT_EQ(sha256(input), rows.hash(2));
-    previous = rows.hash(2);
-  }
-}
-
 TEST_F(EventLogTest, ill_formed_text_in_a_payload_stays_readable) {
   NewEvent event;
   event.type = "test.ill_formed";

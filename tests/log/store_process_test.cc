@@ -171,7 +171,7 @@ TEST(StoreProcesses, C165_kill_9_during_a_migration_rolls_it_back) {
     options.schema = two;
     return Store::open(options, clock).ok() ? 0 : 1;
   });
-  while (!stat_file(path + ".v1.bak")) ::sched_yield();
+  while (!stat_file(path + ".v" + std::to_string(migrations().size()) + ".bak")) ::sched_yield();
   ::kill(child, SIGKILL);
   ASSERT_EQ(wait_for(child), 128 + SIGKILL);
   Store store = open_store(path, clock);

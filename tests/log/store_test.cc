@@ -174,7 +174,7 @@ TEST_F(StoreTest, C165_the_backup_comes_before_the_first_statement_and_takes_you
     append_count(store, 2, "later");
     EXPECT_EQ(must(schema_version(store.db())), two.back().number);
   }
-  const std::string backup = path_ + ".v1.bak";
+  const std::string backup = path_ + ".v" + std::to_string(migrations().size()) + ".bak";
   ASSERT_TRUE(stat_file(backup).has_value());
   EXPECT_EQ(mode_of(backup), 0600);
   // Then the older program meets the newer file: refused, untouched, nothing beside it.
@@ -183,7 +183,8 @@ TEST_F(StoreTest, C165_the_backup_comes_before_the_first_statement_and_takes_you
   const auto refused = open();
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().reason, "schema_newer");
-  EXPECT_THAT(refused.error().message, AllOf(HasSubstr(backup), HasSubstr("schema 2")));
+  EXPECT_THAT(refused.error().message,
+              AllOf(HasSubstr(backup), HasSubstr("schema " + std::to_string(two.size()))));
   EXPECT_EQ(Store::open_read_only(path_).error().reason, "schema_newer");
   EXPECT_EQ(bytes(), before);
   // After the backup is put back, it runs with what it had.
@@ -201,6 +202,19 @@ TEST_F(StoreTest, C165_refusal_of_a_newer_file_makes_no_side_files) {
   EXPECT_EQ(open().error().reason, "schema_newer");
   EXPECT_EQ(list_dir(dir_.file("data")), names);
   EXPECT_FALSE(stat_file(path_ + "-wal").has_value());
+}
+
+TEST_F(StoreTest, C165_reading_or_opening_a_newer_file_leaves_the_folder_as_it_was) {
+  const auto two = with_second();
+  (void)must(open(two));
+  std::filesystem::remove(path_ + ".lock");
+  const std::string before = bytes();
+  const auto names = list_dir(dir_.file("data"));
+  EXPECT_EQ(Store::open_read_only(path_).error().reason, "schema_newer");
+  EXPECT_EQ(open().error().reason, "schema_newer");
+  EXPECT_EQ(list_dir(dir_.file("data")), names);
+  EXPECT_EQ(names.size(), 1u) << "the file alone";
+  EXPECT_EQ(bytes(), before);
 }
 
 TEST_F(StoreTest, C165_a_newer_version_that_is_only_in_the_wal_is_seen_as_well) {
@@ -235,7 +249,7 @@ TEST_F(StoreTest, C165_a_migration_that_fails_half_way_is_rolled_back_and_named)
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.error().reason, "migration");
   EXPECT_THAT(failed.error().message, HasSubstr("next"));
-  EXPECT_TRUE(stat_file(path_ + ".v1.bak").has_value());
+  EXPECT_TRUE(stat_file(path_ + ".v" + std::to_string(migrations().size()) + ".bak").has_value());
   Store store = must(open());
   EXPECT_EQ(must(store.db().query_int("SELECT count(*) FROM sqlite_schema WHERE name = 'half'")),
             0);

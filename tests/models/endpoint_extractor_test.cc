@@ -118,6 +118,19 @@ TEST(EndpointExtractor, C076_secrets_in_answers_are_redacted) {
   }
 }
 
+TEST(EndpointExtractor, C076_a_secret_as_a_key_is_no_fact) {
+  const std::vector<WindowMessage> window = {said(1, "remember the deploy thing")};
+  for (const char* key : {"user.tok_live_example000000000000000000", "user.TOK_LIVE_EXAMPLE000000",
+                          "user.AKIAIOSFODNN7EXAMPLE", "project.db_password.hunter2"}) {
+    const auto answer = make_endpoint_extractor(options())->interpret(
+        chat(std::string(R"({"facts":[{"key":")") + key +
+             R"(","value":"deploy","evidence":[{"message":1,"quote":"deploy thing"}]}]})"),
+        window);
+    ASSERT_TRUE(answer.ok());
+    EXPECT_TRUE(answer->facts.empty()) << key;
+  }
+}
+
 TEST(EndpointExtractor, prompt_fences_the_transcript_with_a_mark_that_it_cannot_hold) {
   const auto extractor = make_endpoint_extractor(options());
   const std::vector<WindowMessage> window = {

@@ -171,10 +171,11 @@ TEST(Verify, finds_a_cursor_beyond_the_log_and_a_damaged_index) {
   EXPECT_THAT(report.problems[1], HasSubstr("rebuild"));
 }
 
-TEST(Rebuild, C162_killed_five_times_it_serves_the_old_leaves_one_set_and_still_finishes) {
+TEST(Rebuild,
+     C162_killed_five_times_it_serves_the_old_leaves_one_set_and_goes_on_where_it_was_cut) {
   World w;
-  for (int i = 0; i < 1300; ++i) w.say({.text = "note " + std::to_string(i), .at = day(i)});
-  w.state("pref.editor", "helix", day(1400));
+  for (int i = 0; i < 2600; ++i) w.say({.text = "note " + std::to_string(i), .at = day(i)});
+  w.state("pref.editor", "helix", day(2700));
   w.fold();
   const auto generations = [&] {
     return w.rows(
@@ -183,19 +184,57 @@ TEST(Rebuild, C162_killed_five_times_it_serves_the_old_leaves_one_set_and_still_
   };
   const std::string live = w.digest(*w.messages);
   struct Killed {};
-  for (int kill = 0; kill < 5; ++kill) {
-    const auto at_once = [](Seq, Seq) { throw Killed{}; };
+  const auto killed = [&](std::int64_t at_least) {
+    const auto at_once = [&](Seq at, Seq) {
+      EXPECT_GE(at.value, at_least) << "what was folded is not folded again";
+      throw Killed{};
+    };
     EXPECT_THROW((void)rebuild(w.db(), *w.messages, w.clock.now(), at_once), Killed);
-    EXPECT_LE(generations().size(), 2u) << "one half-made set at most";
+  };
+  for (int kill = 1; kill <= 5; ++kill) {
+    killed(kill * 500);
+    ASSERT_TRUE(ensure_projections(w.db(), w.projections()).ok());
+    EXPECT_EQ(generations().size(), 2u) << "one half-made set";
     EXPECT_EQ(w.digest(*w.messages), live) << "the old one serves";
-    EXPECT_EQ(w.one("SELECT count(*) FROM messages"), "1300");
+    EXPECT_EQ(w.one("SELECT count(*) FROM messages"), "2600");
   }
-  ASSERT_TRUE(ensure_projections(w.db(), w.projections()).ok());
-  EXPECT_EQ(generations().size(), 1u) << "swept at the next start";
-  const auto done = rebuild(w.db(), *w.messages, w.clock.now(), {});
+  const auto done =
+      rebuild(w.db(), *w.messages, w.clock.now(), [](Seq at, Seq) { EXPECT_GT(at.value, 2500); });
   ASSERT_TRUE(done.ok()) << describe(done.error());
   EXPECT_EQ(w.digest(*w.messages), live);
   EXPECT_EQ(generations().size(), 1u);
+
+  // What another fold left half-built, and what a purge meets, is taken away.
+  killed(500);
+  ASSERT_TRUE(w.db().exec("UPDATE rebuilds SET fold_version = fold_version + 1").ok());
+  ASSERT_TRUE(ensure_projections(w.db(), w.projections()).ok());
+  EXPECT_EQ(generations().size(), 1u);
+  killed(500);
+  ASSERT_TRUE(drop_half_built(w.db(), w.projections()).ok());
+  EXPECT_EQ(generations().size(), 1u);
+}
+
+TEST(Rebuild, in_pieces_leaves_room_for_others_and_has_what_they_wrote) {
+  World w;
+  for (int i = 0; i < 1200; ++i) w.say({.text = "note " + std::to_string(i), .at = day(i)});
+  w.fold();
+  RebuildStep step;
+  int pieces = 0;
+  while (!step.done && pieces < 50) {
+    const auto next = rebuild_step(w.db(), *w.messages, w.clock.now());
+    ASSERT_TRUE(next.ok()) << describe(next.error());
+    step = *next;
+    if (++pieces > 2) continue;
+    w.state("pref.editor", "helix " + std::to_string(pieces), day(1300 + pieces));
+    w.fold();
+    EXPECT_EQ(w.one("SELECT value FROM facts"), "helix " + std::to_string(pieces))
+        << "a statement does not wait for the rebuild";
+    w.say({.text = "meanwhile " + std::to_string(pieces), .at = day(1300 + pieces)});
+    w.fold();
+  }
+  EXPECT_GE(pieces, 3);
+  EXPECT_EQ(w.one("SELECT count(*) FROM messages"), "1202");
+  EXPECT_EQ(live_generation(w.db(), "messages").value(), 2);
 }
 
 }  // namespace

@@ -245,6 +245,8 @@ class KillLoop {
     ASSERT_TRUE(settled(torn_)) << torn_.daemon->err();
     ASSERT_TRUE(settled(calm_)) << calm_.daemon->err();
     for (Home* home : {&torn_, &calm_}) {
+      const Violations blocks = look_at_blocks(*home);
+      EXPECT_TRUE(blocks.empty()) << joined(blocks);
       home->daemon->signal(SIGTERM);
       EXPECT_EQ(home->daemon->wait().code, 0) << home->daemon->err();
     }
@@ -278,6 +280,31 @@ class KillLoop {
       if (eventually([&] { return home.reconciled(); })) return true;
     }
     return false;
+  }
+  // What prompts get: the facts that were stated, and recall of what was said.
+  static Violations look_at_blocks(const Home& home) {
+    Violations found;
+    for (const auto& [key, person] : std::vector<std::pair<std::string, std::string>>{
+             {"agent:main:main", ""}, {"agent:main:telegram:direct:103", "103"}}) {
+      for (const std::size_t budget : {12'000, 700}) {
+        const json::object caller{
+            {"agent", "main"}, {"session_key", key}, {"sender_id", person}, {"trigger", "user"}};
+        const json::object body{{"caller", caller},
+                                {"prompt", "what tea number do I prefer, and which topic?"},
+                                {"budget_chars", budget}};
+        const auto answer =
+            unix_request(home.socket(), "POST", "/v1/inject", to_text(body), 60'000);
+        if (!answer.ok() || answer->status != 200) return {"no answer to a prompt"};
+        const auto parsed = parse_json(answer->body);
+        if (!parsed.ok() || !parsed->is_object()) return {"no JSON for a prompt"};
+        const std::string facts = get_string(parsed->get_object(), "facts_block");
+        if (!person.empty() && budget > 1000 && facts.empty()) {
+          found.push_back("a prompt has no fact of the one who speaks");
+        }
+        add(found, check_blocks(facts, get_string(parsed->get_object(), "recall_block"), budget));
+      }
+    }
+    return found;
   }
   void judge() {
     Summary calm, torn;

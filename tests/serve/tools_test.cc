@@ -97,6 +97,54 @@ TEST_F(Tools, C148_after_a_correction_only_the_new_value_is_found) {
   EXPECT_EQ(text_of(facts[0].as_object(), "value"), "mysql");
 }
 
+TEST_F(Tools, C148_a_fact_is_found_by_the_words_of_its_key) {
+  call("clawmark_set", {{"key", "project.stack.db"}, {"value", "mysql"}});
+  call("clawmark_set", {{"key", "pref.editor"}, {"value", "helix"}});
+  for (const char* question : {"which database", "db", "stack", "project.stack.db"}) {
+    const auto found = call("clawmark_search", {{"query", question}});
+    const auto& facts = found.at("details").as_object().at("facts").as_array();
+    ASSERT_EQ(facts.size(), 1U) << question << to_text(found);
+    EXPECT_EQ(text_of(facts[0].as_object(), "key"), "project.stack.db");
+  }
+}
+
+TEST_F(Tools, a_change_of_settings_is_no_history_that_waits) {
+  world.say({.text = "herons eat fish"});
+  world.embed_all();
+  const std::string ready = text_of(call("clawmark_search", {{"query", "walrus"}}), "text");
+  EXPECT_EQ(ready.find("complete"), std::string::npos) << ready;
+  NewEvent changed;
+  changed.type = event_type::kConfigChanged;
+  changed.scope.agent = "main";
+  changed.dedupe_key = "config:1";
+  changed.payload = {{"changed", json::object{}}};
+  world.append(changed);
+  const std::string after = text_of(call("clawmark_search", {{"query", "walrus"}}), "text");
+  EXPECT_EQ(after.find("complete"), std::string::npos) << after;
+}
+
+TEST_F(Tools, C137_a_search_for_nothing_but_small_words_finds_them) {
+  world.say({.text = "please don't water the ficus"});
+  world.say({.text = "the flag is written AND in capitals"});
+  world.say({.text = "herons eat fish"});
+  world.embed_all();
+  const auto texts = [&](const char* query) {
+    std::vector<std::string> out;
+    const auto found = call("clawmark_search", {{"query", query}});
+    for (const auto& item : found.at("details").as_object().at("recalled").as_array()) {
+      out.push_back(text_of(item.as_object(), "excerpt"));
+    }
+    return out;
+  };
+  EXPECT_EQ(texts("don't"), std::vector<std::string>{"please don't water the ficus"});
+  EXPECT_EQ(texts("AND"), std::vector<std::string>{"the flag is written AND in capitals"});
+  call("clawmark_set", {{"key", "user.motto"}, {"value", "now or never"}});
+  const auto found = call("clawmark_search", {{"query", "or"}});
+  EXPECT_EQ(found.at("details").as_object().at("facts").as_array().size(), 1U) << to_text(found);
+  // As a prompt they still ask nothing.
+  EXPECT_EQ(text_of(world.inject(kAda, "don't"), "recall_block"), "");
+}
+
 TEST_F(Tools, an_owner_corrects_a_fact_wherever_it_was_stated) {
   const json::object main = World::caller("agent:main:main");
   json::object owner = kAda;
@@ -178,6 +226,26 @@ TEST_F(Tools, what_a_group_decides_has_one_value_whoever_said_it) {
   EXPECT_NE(shown.find("project.colour: petrol"), std::string::npos) << shown;
   EXPECT_EQ(shown.find("teal"), std::string::npos) << shown;
   EXPECT_EQ(shown.find("about telegram"), std::string::npos) << shown;
+}
+
+TEST_F(Tools, C076_a_secret_as_a_key_is_refused_and_kept_nowhere) {
+  for (const char* key : {"user.tok_live_example000000000000000000", "project.password.hunter2",
+                          "user.ghp_0123456789abcdefghijabcdefghij012345"}) {
+    const auto answer = call("clawmark_set", {{"key", key}, {"value", "x"}});
+    EXPECT_FALSE(answer.at("ok").as_bool()) << key;
+    EXPECT_EQ(to_text(answer).find(std::string(key).substr(8)), std::string::npos);
+    const auto forgotten = call("clawmark_forget", {{"key", key}});
+    EXPECT_EQ(to_text(forgotten).find(std::string(key).substr(8)), std::string::npos);
+  }
+  EXPECT_EQ(world.store.db()
+                .query_int("SELECT count(*) FROM events WHERE type = 'fact.stated'"
+                           " AND (payload LIKE '%tok_live%' OR payload LIKE"
+                           " '%hunter2%' OR payload LIKE '%ghp_%')")
+                .value(),
+            0);
+  EXPECT_TRUE(call("clawmark_set", {{"key", "project.token_budget"}, {"value", "3000"}})
+                  .at("ok")
+                  .as_bool());
 }
 
 TEST_F(Tools, C076_a_secret_in_a_question_or_a_message_is_in_no_answer) {

@@ -86,6 +86,18 @@ TEST(EntryParser, sender_comes_from_the_hosts_metadata_only) {
   EXPECT_TRUE(e.sender_is_owner);
 }
 
+TEST(EntryParser, C081_what_a_program_wrote_is_marked_as_such_by_the_hosts_sender_kind) {
+  const auto noise = [](const std::string& kind) {
+    return parsed(
+               message(R"("role":"user","content":"I like brevity","__openclaw":{"senderId":"900",
+             "senderIdentity":{"id":"900","senderKind":")" +
+                       kind + "\"}}"))
+        .noise;
+  };
+  for (const char* kind : {"bot", "Bot", "app", "webhook"}) EXPECT_EQ(noise(kind), "bot") << kind;
+  for (const char* kind : {"human", "", "owner"}) EXPECT_EQ(noise(kind), "") << kind;
+}
+
 TEST(EntryParser, other_kinds_keep_their_place_in_the_tree) {
   auto reset = parse_entry(
       R"({"type":"reset","id":"r","parentId":"a","timestamp":"2026-08-03T09:00:00Z","reason":"daily"})");
