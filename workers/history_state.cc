@@ -13,6 +13,16 @@ namespace {
 
 constexpr char kWorker[] = "query";
 
+// Made when first used: a store of someone who never runs a script has neither.
+constexpr char kTables[] = R"sql(
+CREATE TABLE IF NOT EXISTS repl_values(
+  owner TEXT NOT NULL, agent TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
+  updated_ms INTEGER NOT NULL, PRIMARY KEY(owner, name)) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS query_turns(
+  owner TEXT PRIMARY KEY, turn_ms INTEGER NOT NULL, reserved_micro_usd INTEGER NOT NULL,
+  spent_micro_usd INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+)sql";
+
 using Command = Result<json::object> (*)(Database&, const json::object&, TimeMs);
 
 json::object not_kept(std::string message) {
@@ -149,6 +159,7 @@ Result<json::object> run_history_command(Database& db, std::string_view command,
   for (const Row& row : kCommands) {
     if (row.name != command) continue;
     CLAWMARK_ASSIGN(Transaction txn, Transaction::begin(db));
+    CLAWMARK_TRY(db.exec(kTables));
     CLAWMARK_ASSIGN(json::object out, row.run(db, params, now));
     CLAWMARK_TRY(txn.commit());
     return out;
