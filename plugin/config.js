@@ -52,6 +52,11 @@ export const SETTINGS = Object.freeze({
     description: "Which tools the agent has: clawmark (facts and recall, always in view), wc (the "
       + "state of the work) and rc (the whole history), both found by the host's tool search.",
   },
+  freshTailCount: {
+    type: "integer", minimum: 2, maximum: 500, default: 20,
+    description: "As context engine (plugins.slots.contextEngine): the fewest newest messages "
+      + "that stay in the prompt as far as the budget allows; older ones are behind rc_* tools.",
+  },
   memorySearch: {
     type: "boolean", default: true,
     description: "Add Clawmark's hits to the host's own memory_search.",

@@ -75,7 +75,7 @@ function runTokens(text) {
   return tokens;
 }
 
-/** One up to five letters, two up to ten; what is longer, or written inCamelCase, is split finely. */
+/** One up to five letters, two up to ten; longer runs, and those inCamelCase, are split finely. */
 function latinTokens(run) {
   const long = run.length > 10 ? Math.ceil((run.length - 10) / 2.5) : 0;
   const humps = run.match(/[a-z][A-Z]/g)?.length ?? 0;
