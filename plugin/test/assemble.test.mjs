@@ -74,7 +74,7 @@ test("every budget: pairs intact, within it, newest user turn there, oldest firs
   }
 });
 
-test("a loop of 40 tool calls after the last word of a person leaves that word and the newest", () => {
+test("a loop of 40 tool calls after a person's last word leaves that word and the newest", () => {
   const messages = conversation(3, 2);
   messages.push({ role: "user", content: "now do it all" });
   for (let n = 0; n < 40; n += 1) {

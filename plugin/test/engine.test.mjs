@@ -23,7 +23,7 @@ const config = { freshTailCount: 20, timeoutMs: 300 };
 const turn = (messages, more = {}) => ({ sessionId: "s", sessionKey: "agent:main:dashboard:1",
   messages, ...more });
 
-test("the engine is registered beside hooks and tools, and hosts without the seam do without", () => {
+test("the engine is registered beside hooks and tools, and hosts without it do without", () => {
   const host = new Host();
   const engines = new Map();
   host.api.registerContextEngine = (id, factory) => engines.set(id, factory);
@@ -63,11 +63,12 @@ test("what the service does not hold is shown: away, behind, closed or incognito
   }
 });
 
-test("the budget holds whatever the service says, with the newest word's own place kept", async () => {
+test("the budget holds whatever the service says, with a place for the newest word", async () => {
   const prompt = "word ".repeat(500);
   for (const total of [undefined, 2000]) {
     const got = await makeEngine({ link: service(total), config }).assemble(
-      turn(talk(300, 200), { tokenBudget: 8000, prompt, sessionKey: `agent:main:dashboard:${total}` }));
+      turn(talk(300, 200), { tokenBudget: 8000, prompt,
+        sessionKey: `agent:main:dashboard:${total}` }));
     assert.ok(got.estimatedTokens <= 8000 - 500, `${got.estimatedTokens}`);
     assert.ok(got.messages.length > 0);
   }
@@ -75,7 +76,8 @@ test("the budget holds whatever the service says, with the newest word's own pla
 
 test("compaction on request shortens the tail, says so, and admits when it cannot", async () => {
   const engine = makeEngine({ link: service(5000), config });
-  const request = turn(talk(300, 200), { tokenBudget: 20_000, sessionKey: "agent:main:dashboard:6" });
+  const request = turn(talk(300, 200), { tokenBudget: 20_000,
+    sessionKey: "agent:main:dashboard:6" });
   const before = await engine.assemble(request);
   const compacted = await engine.compact({ ...request, force: true });
   assert.equal(compacted.compacted, true);
