@@ -37,7 +37,7 @@ test("the engine is registered beside hooks and tools, and hosts without it do w
   new Host().load(plugin);
 });
 
-test("a long conversation costs as much as a short one, and what is left out is named", async () => {
+test("a long conversation costs as much as a short one; what is left out is named", async () => {
   const link = service(2000);
   const engine = makeEngine({ link, config });
   const long = await engine.assemble(turn(talk(1000)));
