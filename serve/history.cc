@@ -12,6 +12,8 @@
 namespace clawmark {
 namespace {
 
+constexpr std::size_t kTextsAtOnce = 16;
+
 std::string speaker_of(const HistoryRow& row) {
   if (row.role == "assistant" || row.role == "tool") return row.role;
   return row.speaker.empty() ? "user" : quote_inline(row.speaker);
@@ -94,10 +96,17 @@ Result<std::vector<HistoryText>> history_texts(const ToolCallContext& context,
     shown.push_back(message);
     out.push_back({*std::move(row), -1, std::nullopt});
   }
-  const BodyAnswer bodies = context.serving.bodies.get(shown, wait_ms);
-  for (std::size_t i = 0; i < out.size() && i < bodies.bodies.size(); ++i) {
-    if (bodies.bodies[i].state == BodyState::kGone) continue;
-    out[i].text = presentable_text(bodies.bodies[i].text);
+  // A few at a time: a prompt that needs texts meanwhile comes between.
+  const std::int64_t end = context.serving.clock.steady_ms() + wait_ms;
+  for (std::size_t at = 0; at < shown.size(); at += kTextsAtOnce) {
+    const auto some = std::span(shown).subspan(at, std::min(kTextsAtOnce, shown.size() - at));
+    const BodyAnswer bodies = context.serving.bodies.get({some.begin(), some.end()},
+                                                         end - context.serving.clock.steady_ms());
+    for (std::size_t i = 0; i < bodies.bodies.size(); ++i) {
+      if (bodies.bodies[i].state == BodyState::kGone) continue;
+      out[at + i].text = presentable_text(bodies.bodies[i].text);
+    }
+    if (!bodies.in_time) break;
   }
   return out;
 }

@@ -216,6 +216,12 @@ std::string epitaph(bool late, int status) {
     if (signal == SIGSYS) return "stopped: the code asked the system for what it may not";
     return "stopped: the code broke its process, most likely out of memory";
   }
+  // Exit codes of cmd/clawmark-repl/main.cc.
+  if (WEXITSTATUS(status) == 3) {
+    return "stopped before it began: this system does not let its process be walled in (seccomp, "
+           "resource limits)";
+  }
+  if (WEXITSTATUS(status) == 4) return "stopped before it began: the engine does not start";
   return "stopped: the code ended its process";
 }
 
