@@ -47,6 +47,7 @@ struct Grep {
   std::string next;                // cursor of the next page; empty: none
   std::vector<std::string> notes;  // what was left out, and why
   std::size_t unreadable = 0;
+  std::int64_t beyond = 0;  // messages that the candidates were not taken from
 
   std::int64_t left_ms() const {
     return std::max<std::int64_t>(0, deadline - context.serving.clock.steady_ms());
@@ -96,11 +97,7 @@ Result<std::vector<GramCandidate>> regex_candidates(Grep& grep, const HistoryPat
   if (!grep.place.scope.sessions) {
     auto scan = scan_grams(db, {test, grep.range.since, grep.range.before, grep.stop()});
     if (scan.ok()) {
-      if (scan->left > 0 && test) {
-        grep.notes.push_back(std::to_string(scan->left) +
-                             " messages were not looked at in the time there is; narrow it with "
-                             "since and before.");
-      }
+      grep.beyond = scan->left;
       return std::move(scan->candidates);
     }
     grep.notes.emplace_back("The index of texts did not answer, so texts were read one by one.");
@@ -124,6 +121,10 @@ Status grep_regex(Grep& grep) {
   if (!grep.cursor.empty() && !(after = parse_cursor(grep.cursor))) {
     return make_error(ErrorKind::kInvalid, "pattern", "bad_cursor",
                       "cursor must be one that an earlier answer gave");
+  }
+  // What is newer than the cursor has been looked at.
+  if (after && (grep.range.before.value == 0 || grep.range.before > after->at)) {
+    grep.range.before = {after->at.value + 1};
   }
   CLAWMARK_ASSIGN(auto candidates, regex_candidates(grep, *compiled));
   std::size_t at = 0;
@@ -159,14 +160,15 @@ Status grep_regex(Grep& grep) {
       if (grep.hits.size() >= grep.limit) break;
     }
   }
-  if (at < candidates.size() && at > 0) {
+  const std::int64_t waiting = static_cast<std::int64_t>(candidates.size() - at) + grep.beyond;
+  if (waiting > 0 && at > 0) {
     const GramCandidate& last = candidates[at - 1];
     grep.next = std::to_string(last.at.value) + "." + std::to_string(last.message.value);
-    if (grep.hits.size() < grep.limit) {
-      grep.notes.push_back("Stopped at its deadline: about " +
-                           std::to_string(candidates.size() - at) +
-                           " older messages that may match were not looked at.");
-    }
+  }
+  if (waiting > 0 && grep.hits.size() < grep.limit) {
+    grep.notes.push_back("Stopped at its limit of time: about " + std::to_string(waiting) +
+                         " messages were not looked at" +
+                         (at > 0 ? "." : "; narrow it with since and before."));
   }
   return Ok{};
 }
@@ -382,6 +384,7 @@ Result<ToolAnswer> tool_grep(const ToolCallContext& context, const json::object&
             {},
             {},
             {},
+            0,
             0};
   const Status done = mode == "regex" ? grep_regex(grep) : grep_words(grep);
   if (!done.ok()) {
