@@ -5,6 +5,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <future>
 #include <thread>
 
@@ -16,12 +17,15 @@
 #include "cmd/source_options.h"
 #include "cmd/unix_client.h"
 #include "serve/api.h"
+#include "serve/query_desk.h"
 #include "workers/source_bodies.h"
 
 namespace clawmark {
 namespace {
 
 constexpr std::int64_t kHealthMs = 3'000;
+// Scripts and questions to a model may take a minute; what people ask must not wait for them.
+constexpr std::size_t kSlowThreads = 6;
 constexpr std::int64_t kStopMs = 1'500;
 
 // Requests of the query path and of runs without a driver, on a thread of their own.
@@ -53,6 +57,15 @@ class NetThread {
   std::unique_ptr<Transport> transport_;
   std::thread thread_;
 };
+
+// Beside this program; empty when it is not there.
+std::string repl_program() {
+  std::error_code code;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", code);
+  if (code) return {};
+  const std::string path = (self.parent_path() / "clawmark-repl").string();
+  return ::access(path.c_str(), X_OK) == 0 ? path : std::string();
+}
 
 // "https://host:8443" of a URL, for Retry-After.
 std::string origin_of(const std::string& url) {
@@ -209,6 +222,9 @@ void App::State::make_serving() {
   parts.transport = &net.transport();
   parts.writer = port.get();
   parts.new_id = new_id;
+  parts.repl_program = repl_program();
+  parts.desk = std::make_shared<QueryDesk>(query_settings(system_environment()), net.transport(),
+                                           *port, clock);
   serving = std::make_unique<Serving>(std::move(parts));
 }
 
@@ -249,6 +265,7 @@ Status App::start(Door& door) {
   HttpServerOptions options;
   options.socket_path = s.config.socket;
   options.is_slow = is_slow_target;
+  options.slow_threads = kSlowThreads;
   options.stop_ms = kStopMs;
   CLAWMARK_TRY(
       door.open(options, [&s](const HttpCall& call) { return answer_call(*s.serving, call); }));

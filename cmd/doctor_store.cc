@@ -10,6 +10,7 @@
 #include "log/cursor.h"
 #include "log/event_log.h"
 #include "log/store.h"
+#include "projections/history.h"
 #include "projections/overview.h"
 #include "projections/projection.h"
 #include "projections/rebuild.h"
@@ -58,7 +59,8 @@ std::vector<Check> check_projections(const Config& config) {
   BodyStore bodies(Retention::kReference, nullptr);
   const std::unique_ptr<Projection> all[] = {
       make_messages_projection(), make_facts_projection({}),
-      make_search_projection(bodies, [](std::string_view raw) { return std::string(raw); })};
+      make_search_projection(bodies, [](std::string_view raw) { return std::string(raw); }),
+      make_history_projection(bodies, [](std::string_view raw) { return std::string(raw); })};
   std::vector<Projection*> list;
   for (const auto& projection : all) list.push_back(projection.get());
   const auto outdated = outdated_projections(*db, list);

@@ -5,6 +5,7 @@
 #include "base/secrets.h"
 #include "projections/rebuild.h"
 #include "workers/driver.h"
+#include "workers/history_state.h"
 #include "workers/purge.h"
 
 namespace clawmark {
@@ -180,6 +181,14 @@ Result<json::object> PipelinePort::run(std::string_view command, const json::obj
     const Seq event{get_int(params, "event")};
     CLAWMARK_ASSIGN(const auto count, pipeline_.retry_parked(get_string(params, "worker"), event));
     return json::object{{"ok", true}, {"retried", static_cast<std::int64_t>(count)}};
+  }
+  if (is_history_command(command)) {
+    json::object out;
+    CLAWMARK_TRY(pipeline_.run_on_writer([&](Store& store) -> Status {
+      CLAWMARK_ASSIGN(out, run_history_command(store.db(), command, params, clock_.now()));
+      return Ok{};
+    }));
+    return out;
   }
   return make_error(ErrorKind::kNotFound, "api", "unknown_command", "there is no such command");
 }

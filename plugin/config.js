@@ -47,10 +47,15 @@ export const SETTINGS = Object.freeze({
     description: "Globs over session keys that get no memory. They win over allowSessions.",
   },
   toolsets: {
-    type: "array", items: { type: "string", enum: ["clawmark", "wc"] }, maxItems: 2,
-    default: ["clawmark", "wc"],
-    description: "Which tools the agent has: clawmark (facts and recall, always in view) and wc "
-      + "(the state of the work, found by the host's tool search).",
+    type: "array", items: { type: "string", enum: ["clawmark", "wc", "rc"] }, maxItems: 3,
+    default: ["clawmark", "wc", "rc"],
+    description: "Which tools the agent has: clawmark (facts and recall, always in view), wc (the "
+      + "state of the work) and rc (the whole history), both found by the host's tool search.",
+  },
+  freshTailCount: {
+    type: "integer", minimum: 2, maximum: 500, default: 20,
+    description: "As context engine (plugins.slots.contextEngine): the fewest newest messages "
+      + "that stay in the prompt as far as the budget allows; older ones are behind rc_* tools.",
   },
   memorySearch: {
     type: "boolean", default: true,

@@ -2,6 +2,7 @@
 // socket. It keeps no state of its own and does no work beyond asking.
 import { resolveConfig } from "./config.js";
 import { makeCommand } from "./command.js";
+import { registerEngine } from "./engine.js";
 import { makeCorpusSupplement } from "./corpus.js";
 import { PLUGIN_ID, blockedHooks, warnings } from "./health.js";
 import { hostTimeoutMs, makeInjectHook } from "./inject.js";
@@ -39,6 +40,7 @@ function register(api) {
   api.on("before_reset", (event, ctx) => sessionHint("reset", ctx));
 
   registerTools(api, { link, config });
+  registerEngine(api, { link, config });
   if (config.memorySearch) {
     api.registerMemoryCorpusSupplement?.(makeCorpusSupplement({ link, config }));
   }

@@ -3,6 +3,7 @@
 import { callerFromTool } from "./caller.js";
 import { rememberSender } from "./senders.js";
 import { isIncognito } from "./sessions.js";
+import { HISTORY_TOOLS } from "./history_tools.js";
 import { WORLD_TOOLS } from "./world_tools.js";
 
 export const NOT_RUNNING = "memory service not running";
@@ -77,7 +78,7 @@ export const TOOLS = Object.freeze([
 ]);
 
 /** By the name that the setting `toolsets` has for them. The manifest lists all of them. */
-export const TOOLSETS = Object.freeze({ clawmark: TOOLS, wc: WORLD_TOOLS });
+export const TOOLSETS = Object.freeze({ clawmark: TOOLS, wc: WORLD_TOOLS, rc: HISTORY_TOOLS });
 
 export function registerTools(api, { link, config }) {
   for (const [name, tools] of Object.entries(TOOLSETS)) {
@@ -104,16 +105,17 @@ export function toolFactory(spec, { link, config }) {
         properties: spec.properties,
       },
       execute: (toolCallId, params, signal) =>
-        callTool({ link, config, name: spec.name, caller, params, signal }),
+        callTool({ link, config, name: spec.name, caller, params, signal,
+          timeoutMs: spec.timeoutMs }),
     };
   };
 }
 
 /** Never throws: an agent without memory is told so and goes on. */
-export async function callTool({ link, config, name, caller, params, signal }) {
+export async function callTool({ link, config, name, caller, params, signal, timeoutMs = 0 }) {
   try {
     const answer = await link.insist(`/v1/tools/${name}`, { caller, params: params ?? {} },
-      { timeoutMs: config.toolTimeoutMs, signal });
+      { timeoutMs: Math.max(timeoutMs, config.toolTimeoutMs), signal });
     if (!answer.ok) return unavailable(answer);
     const details = { ...answer.value.details };
     if (answer.value.ok === false) details.refused = true;

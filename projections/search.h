@@ -5,6 +5,7 @@
 // and quoted.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +45,8 @@ struct LexicalQuery {
   // Messages around one that matches count in part, and are found though none of the words is
   // theirs. Not where words are required.
   bool context = false;
+  TimeMs since, before;                              // [since, before); zero: open
+  std::optional<std::vector<std::string>> sessions;  // only messages seen in one of these
 };
 
 struct LexicalAnswer {

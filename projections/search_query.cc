@@ -319,12 +319,24 @@ class Search {
   Result<bool> may_be_shown(Seq message) {
     bool open = false;
     CLAWMARK_TRY(messages_.each(
-        "SELECT audience FROM messages__g# WHERE seq = ?1 AND recallable = 1 AND agent = ?2",
+        "SELECT audience, occurred_ms FROM messages__g# WHERE seq = ?1 AND recallable = 1 AND "
+        "agent = ?2",
         [&](Statement& row) {
           open = std::find(query_.audiences.begin(), query_.audiences.end(), row.text(0)) !=
-                 query_.audiences.end();
+                     query_.audiences.end() &&
+                 row.time(1) >= query_.since &&
+                 (query_.before.value == 0 || row.time(1) < query_.before);
         },
         message.value, query_.agent));
+    if (!open || !query_.sessions) return open;
+    open = false;
+    CLAWMARK_TRY(messages_.each(
+        "SELECT session_id FROM @_sightings__g# WHERE message = ?1",
+        [&](Statement& row) {
+          open = open || std::find(query_.sessions->begin(), query_.sessions->end(), row.text(0)) !=
+                             query_.sessions->end();
+        },
+        message.value));
     return open;
   }
 

@@ -178,12 +178,24 @@ Result<json::object> admin_graph(const AdminCall& call) {
 Result<json::object> admin_episodes(const AdminCall& call) {
   return by_tool(call, "wc_episode");
 }
+Result<json::object> admin_peek(const AdminCall& call) {
+  return by_tool(call, "rc_peek");
+}
+Result<json::object> admin_grep(const AdminCall& call) {
+  return by_tool(call, "rc_grep");
+}
+Result<json::object> admin_slice(const AdminCall& call) {
+  return by_tool(call, "rc_slice");
+}
+Result<json::object> admin_timeline(const AdminCall& call) {
+  return by_tool(call, "rc_timeline");
+}
 
 struct Command {
   std::string_view name;
   Result<json::object> (*run)(const AdminCall&);
 };
-constexpr std::array<Command, 16> kCommands = {{{"set", admin_set},
+constexpr std::array<Command, 20> kCommands = {{{"set", admin_set},
                                                 {"forget", admin_forget},
                                                 {"search", admin_search},
                                                 {"facts", admin_facts},
@@ -198,7 +210,11 @@ constexpr std::array<Command, 16> kCommands = {{{"set", admin_set},
                                                 {"verify", admin_verify},
                                                 {"restore", admin_restore},
                                                 {"graph", admin_graph},
-                                                {"episodes", admin_episodes}}};
+                                                {"episodes", admin_episodes},
+                                                {"rc_peek", admin_peek},
+                                                {"rc_grep", admin_grep},
+                                                {"rc_slice", admin_slice},
+                                                {"rc_timeline", admin_timeline}}};
 
 }  // namespace
 

@@ -5,7 +5,9 @@
 #include "base/logging.h"
 #include "serve/admin.h"
 #include "serve/inject.h"
+#include "serve/query_desk.h"
 #include "serve/status.h"
+#include "serve/tool_repl.h"
 #include "serve/tools.h"
 
 namespace clawmark {
@@ -66,6 +68,7 @@ HttpAnswer post_inject(const ApiCall& call) {
     auto lease = serving.readers.lease();
     if (!lease.ok()) return fail(lease.error());
     const Sight sight = sight_of(caller, config->inject_sessions, **lease);
+    if (serving.desk != nullptr) serving.desk->begin_turn(repl_owner(sight));
     answer = inject(serving, **lease, sight, request);
   }
   answer.elapsed_ms = static_cast<double>(serving.clock.steady_ms() - started);
@@ -197,10 +200,11 @@ HttpAnswer answer_call(Serving& serving, const HttpCall& call) {
 
 bool is_slow_target(std::string_view target) {
   return target.starts_with("/v1/tools/clawmark_reconcile") ||
-         target.starts_with("/v1/tools/clawmark_forget") ||
-         target.starts_with("/v1/admin/forget") || target.starts_with("/v1/admin/reconcile") ||
-         target.starts_with("/v1/admin/rebuild") || target.starts_with("/v1/admin/verify") ||
-         target.starts_with("/v1/status") || target.starts_with("/metrics");
+         target.starts_with("/v1/tools/clawmark_forget") || target.starts_with("/v1/tools/rc_") ||
+         target.starts_with("/v1/admin/rc_") || target.starts_with("/v1/admin/forget") ||
+         target.starts_with("/v1/admin/reconcile") || target.starts_with("/v1/admin/rebuild") ||
+         target.starts_with("/v1/admin/verify") || target.starts_with("/v1/status") ||
+         target.starts_with("/metrics");
 }
 
 }  // namespace clawmark

@@ -8,6 +8,8 @@ Serving::Serving(ServingParts parts)
       started(parts.clock->now()),
       writer(parts.writer),
       new_id(std::move(parts.new_id)),
+      repl_program(std::move(parts.repl_program)),
+      desk(std::move(parts.desk)),
       readers(std::move(parts.open_reader)),
       bodies(readers, *parts.bodies),
       embedder(parts.embedder == nullptr

@@ -29,6 +29,8 @@
 
 namespace clawmark {
 
+class QueryDesk;  // serve/query_desk.h
+
 constexpr int kProtocol = 1;  // docs/api.md
 
 // All pointers outlive the Serving. Writer, embedder and transport may be null: then nothing can be
@@ -43,6 +45,8 @@ struct ServingParts {
   Transport* transport = nullptr;
   WriterPort* writer = nullptr;
   std::function<std::string()> new_id;  // a fresh UUID
+  std::string repl_program;             // path of clawmark-repl; empty: no scripts
+  std::shared_ptr<QueryDesk> desk;      // null: no model is asked questions
 };
 
 // What the plugin last said of itself (POST /v1/hello).
@@ -67,6 +71,8 @@ class Serving {
   const TimeMs started;
   WriterPort* const writer;
   const std::function<std::string()> new_id;
+  const std::string repl_program;
+  const std::shared_ptr<QueryDesk> desk;
   Metrics metrics;
   HealthMemory health;
   Readers readers;

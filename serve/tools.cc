@@ -2,6 +2,9 @@
 
 #include <array>
 
+#include "serve/tool_history.h"
+#include "serve/tool_query.h"
+#include "serve/tool_repl.h"
 #include "serve/tool_world.h"
 #include "serve/tool_writes.h"
 
@@ -13,7 +16,7 @@ struct Tool {
   std::string_view name;
   ToolFunction call;
 };
-constexpr std::array<Tool, 11> kTools = {{{"clawmark_set", tool_set},
+constexpr std::array<Tool, 17> kTools = {{{"clawmark_set", tool_set},
                                           {"clawmark_search", tool_search},
                                           {"clawmark_reconcile", tool_reconcile},
                                           {"clawmark_review", tool_review},
@@ -23,7 +26,13 @@ constexpr std::array<Tool, 11> kTools = {{{"clawmark_set", tool_set},
                                           {"wc_graph", tool_world_graph},
                                           {"wc_episode", tool_world_episode},
                                           {"wc_expand", tool_world_expand},
-                                          {"wc_file", tool_world_file}}};
+                                          {"wc_file", tool_world_file},
+                                          {"rc_peek", tool_peek},
+                                          {"rc_grep", tool_grep},
+                                          {"rc_slice", tool_slice},
+                                          {"rc_timeline", tool_timeline},
+                                          {"rc_repl", tool_repl},
+                                          {"rc_query", tool_query}}};
 
 }  // namespace
 
@@ -44,6 +53,12 @@ Result<ToolAnswer> call_tool(const ToolCallContext& context, std::string_view na
     context.serving.metrics.observe(
         "clawmark_tool_seconds", Metrics::label("tool", name),
         static_cast<double>(context.serving.clock.steady_ms() - started) / 1000);
+    // What scripts kept may have been made of what is forgotten now.
+    if (name == "clawmark_forget" && answer.ok() && get_bool(answer->details, "forgotten") &&
+        context.serving.writer != nullptr) {
+      CLAWMARK_TRY(
+          context.serving.writer->run("repl_forget", {{"agent", context.sight.scope.agent}}));
+    }
     return answer;
   }
   return make_error(ErrorKind::kNotFound, "tools", "unknown_tool", "there is no such tool");

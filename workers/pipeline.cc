@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/logging.h"
 #include "projections/graph_projection.h"
+#include "projections/history.h"
 #include "projections/rebuild.h"
 #include "sources/text_cleaner.h"
 #include "workers/decay.h"
@@ -89,6 +90,8 @@ void Pipeline::State::build() {
   projections.push_back(make_graph_projection());
   if (options.search) {
     projections.push_back(make_search_projection(
+        *bodies, [](std::string_view raw) { return presentable_text(raw); }));
+    projections.push_back(make_history_projection(
         *bodies, [](std::string_view raw) { return presentable_text(raw); }));
   }
   IngestOptions ingest;

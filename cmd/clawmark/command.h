@@ -114,5 +114,6 @@ void add_config(Registry& registry);
 void add_restore(Registry& registry);
 void add_graph(Registry& registry);
 void add_episodes(Registry& registry);
+void add_history(Registry& registry);
 
 }  // namespace clawmark

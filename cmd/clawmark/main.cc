@@ -81,6 +81,7 @@ void add_all(Registry& registry) {
   add_restore(registry);
   add_graph(registry);
   add_episodes(registry);
+  add_history(registry);
 }
 
 int run_command_line(int argc, char** argv) {

@@ -12,7 +12,7 @@ die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 build_packages=(
   g++ cmake ninja-build pkg-config mold ccache
   libboost1.81-dev libboost-json1.81-dev libsqlite3-dev libssl-dev libicu-dev libzstd-dev
-  libhnswlib-dev libre2-dev libcli11-dev libsystemd-dev libhowardhinnant-date-dev tzdata
+  libhnswlib-dev libre2-dev libmozjs-102-dev libseccomp-dev libcli11-dev libsystemd-dev libhowardhinnant-date-dev tzdata
 )
 # What the tests, the benchmarks and the lint need beside it.
 test_packages=(

@@ -75,7 +75,7 @@ function runTokens(text) {
   return tokens;
 }
 
-/** One up to five letters, two up to ten; longer words and inCamelCase are split finely. */
+/** One up to five letters, two up to ten; longer runs, and those inCamelCase, are split finely. */
 function latinTokens(run) {
   const long = run.length > 10 ? Math.ceil((run.length - 10) / 2.5) : 0;
   const humps = run.match(/[a-z][A-Z]/g)?.length ?? 0;
@@ -113,7 +113,6 @@ function partTokens(part) {
   if (part.type === "image" || part.type === "image_url") return IMAGE_TOKENS;
   const text = part.text ?? part.thinking;
   if (typeof text === "string") return estimateTokens(text);
-  return estimateTokens(
-    JSON.stringify(part, (_, value) => (typeof value === "bigint" ? String(value) : value)) ?? "",
-  );
+  return estimateTokens(JSON.stringify(part, (_, value) =>
+    typeof value === "bigint" ? String(value) : value) ?? "");
 }

@@ -109,7 +109,8 @@ test("the package holds what runs and nothing else, and imports only itself and 
   const [pack] = JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json"],
     { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }));
   const names = pack.files.map((file) => file.path);
-  const sources = fs.readdirSync(folder).filter((name) => name.endsWith(".js"));
+  const sources = ["", "engine/"].flatMap((part) => fs.readdirSync(folder + part)
+    .filter((name) => name.endsWith(".js")).map((name) => part + name));
   assert.deepEqual(names.filter((name) => name.endsWith(".js")).sort(), sources.sort());
   assert.ok(names.includes("openclaw.plugin.json") && names.includes("README.md"));
   assert.ok(!names.some((name) => name.startsWith("test/")));
@@ -117,7 +118,7 @@ test("the package holds what runs and nothing else, and imports only itself and 
     const text = fs.readFileSync(`${folder}/${name}`, "utf8")
       .replace(/\/\*[^]*?\*\/|^\s*\/\/.*$/gm, "");
     for (const [, from] of text.matchAll(/\bfrom "([^"]+)"|\bimport\(/g)) {
-      assert.match(from ?? "(dynamic)", /^(node:|\.\/)/, `${name} imports ${from}`);
+      assert.match(from ?? "(dynamic)", /^(node:|\.{1,2}\/)/, `${name} imports ${from}`);
     }
   }
 });

@@ -27,25 +27,13 @@ test("every shape of a message is counted, and none throws", () => {
   const text = "one two three";
   const plain = messageTokens({ role: "user", content: text });
   assert.equal(messageTokens({ role: "user", content: [{ type: "text", text }] }), plain);
-  assert.equal(
-    messageTokens({ role: "assistant", content: [{ type: "thinking", thinking: text }] }),
-    plain,
-  );
+  assert.equal(messageTokens({ role: "assistant",
+    content: [{ type: "thinking", thinking: text }] }), plain);
   assert.ok(messageTokens({ content: [{ type: "image", data: "AAAA" }] }) >= IMAGE_TOKENS);
-  assert.ok(
-    messageTokens({
-      content: [{ type: "toolCall", id: "c", name: "exec", arguments: { command: "ls" } }],
-    }) > 10,
-  );
-  for (const odd of [
-    null,
-    undefined,
-    {},
-    { content: null },
-    { content: 7 },
-    { content: [null, 3, "x"] },
-    { content: {} },
-  ]) {
+  assert.ok(messageTokens({ content: [{ type: "toolCall", id: "c", name: "exec",
+    arguments: { command: "ls" } }] }) > 10);
+  for (const odd of [null, undefined, {}, { content: null }, { content: 7 },
+    { content: [null, 3, "x"] }, { content: {} }]) {
     assert.ok(messageTokens(odd) > 0);
   }
 });

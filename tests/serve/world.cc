@@ -8,9 +8,12 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "projections/graph_projection.h"
+#include "projections/history.h"
 #include "projections/rebuild.h"
 #include "projections/search.h"
 #include "sources/text_cleaner.h"
+#include "test_paths.h"
+#include "workers/history_state.h"
 
 namespace clawmark {
 namespace {
@@ -69,6 +72,7 @@ World::World(Retention retention)
   projections.push_back(make_messages_projection());
   projections.push_back(make_graph_projection());
   projections.push_back(make_search_projection(bodies, presentable_text));
+  projections.push_back(make_history_projection(bodies, presentable_text));
   must(register_search(store.db()));
   std::vector<Projection*> all;
   for (const auto& projection : projections) all.push_back(projection.get());
@@ -82,6 +86,7 @@ World::World(Retention retention)
   parts.embedder = &embedder;
   parts.writer = this;
   parts.new_id = [this] { return "id-" + std::to_string(++ids_); };
+  parts.repl_program = CLAWMARK_BIN_DIR "/clawmark-repl";
   serving = std::make_unique<Serving>(std::move(parts));
 }
 
@@ -114,7 +119,7 @@ Seq World::say(Said said) {
                    {"session_id", said.session_id},
                    {"session_key", said.session_key},
                    {"role", said.role},
-                   {"class", "chat"},
+                   {"class", said.entry_class},
                    {"noise", ""},
                    {"speaker", person ? said.speaker : ""},
                    {"sender_is_owner", said.owner},
@@ -137,6 +142,14 @@ Seq World::say(Said said) {
   last_in_session_[said.session_id] = seq;
   fold();
   return seq;
+}
+
+Seq World::say_tool(const std::string& output) {
+  Said said;
+  said.text = output;
+  said.role = "tool";
+  said.entry_class = "toolResult";
+  return say(std::move(said));
 }
 
 void World::append(NewEvent event) {
@@ -237,7 +250,11 @@ void World::notify(const Caller& caller, std::string_view kind) {
   notified.push_back(std::string(kind) + " " + caller.session_key);
 }
 
-Result<json::object> World::run(std::string_view command, const json::object&) {
+Result<json::object> World::run(std::string_view command, const json::object& params) {
+  if (is_history_command(command)) {
+    const std::lock_guard lock(mutex_);
+    return run_history_command(store.db(), command, params, clock.now());
+  }
   return json::object{{"ran", command}};
 }
 

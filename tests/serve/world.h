@@ -62,6 +62,7 @@ struct Said {
   std::string sender = "telegram:101";
   std::string speaker = "Ada";
   std::string role = "user";
+  std::string entry_class = "chat";
   TimeMs at{0};  // zero: a minute after the last
   bool owner = false;
 };
@@ -72,6 +73,7 @@ class World : public WriterPort {
   ~World() override;
 
   Seq say(Said said);
+  Seq say_tool(const std::string& output);  // a tool's result, in Ada's session
   // States a fact as the log would hold it.
   void state(const std::string& holder, const std::string& key, const std::string& value,
              const std::string& subject = "");

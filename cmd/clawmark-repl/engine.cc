@@ -1,0 +1,284 @@
+#include "cmd/clawmark-repl/engine.h"
+
+#include <js/Array.h>
+#include <js/CallAndConstruct.h>
+#include <js/CompilationAndEvaluation.h>
+#include <js/Conversions.h>
+#include <js/ErrorReport.h>
+#include <js/Exception.h>
+#include <js/Initialization.h>
+#include <js/Interrupt.h>
+#include <js/JSON.h>
+#include <js/Object.h>
+#include <js/Promise.h>
+#include <js/PropertyAndElement.h>
+#include <js/SourceText.h>
+#include <jsapi.h>
+#include <jsfriendapi.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+#include "cmd/clawmark-repl/frames.h"
+#include "cmd/clawmark-repl/prelude.h"
+#include "cmd/clawmark-repl/sandbox.h"
+
+namespace clawmark::repl {
+namespace {
+
+constexpr std::size_t kOutputBytes = std::size_t{64} << 10;  // what is beyond is not kept
+constexpr std::size_t kFinalBytes = std::size_t{256} << 10;
+constexpr int kTickMs = 50;  // of processor time, between two looks at the limit
+
+// One engine, one run, one thread: what signals and natives see.
+JSContext* g_context = nullptr;
+Outcome* g_outcome = nullptr;
+volatile std::sig_atomic_t g_ticks = 0;
+int g_cpu_ms = kCpuMs;
+
+std::string done_frame(const Outcome& outcome) {
+  std::string out = R"({"type":"done","output":)" + quoted(outcome.output);
+  out += std::string(",\"cut\":") + (outcome.output_cut ? "true" : "false");
+  out += ",\"final\":" + (outcome.final_json.empty() ? "null" : quoted(outcome.final_json));
+  out += ",\"error\":" + quoted(outcome.error);
+  return out + ",\"stopped\":" + (outcome.stopped ? "true" : "false") + "}";
+}
+
+void on_tick(int) {
+  g_ticks = g_ticks + 1;
+  if (g_context != nullptr) JS_RequestInterruptCallback(g_context);
+}
+
+// Asked between two steps of a script. Once its time is over the process ends here: nothing in it
+// could be trusted to end by itself.
+bool on_interrupt(JSContext*) {
+  if (g_ticks * kTickMs < g_cpu_ms) return true;
+  if (g_outcome != nullptr) {
+    g_outcome->stopped = true;
+    g_outcome->error =
+        "stopped: the code ran for more than " + std::to_string(g_cpu_ms) + " ms of processor time";
+    write_frame(done_frame(*g_outcome));
+  }
+  ::_exit(0);
+}
+
+std::string utf8_of(JSContext* cx, JS::HandleString text) {
+  const JS::UniqueChars chars = JS_EncodeStringToUTF8(cx, text);
+  return chars ? chars.get() : "";
+}
+
+bool append_json(const char16_t* chars, std::uint32_t length, void* into) {
+  static_cast<std::u16string*>(into)->append(chars, length);
+  return true;
+}
+
+bool throw_text(JSContext* cx, const std::string& message) {
+  JS_ReportErrorUTF8(cx, "%s", message.c_str());
+  return false;
+}
+
+bool parse(JSContext* cx, std::string_view text, JS::MutableHandleValue out) {
+  JS::RootedString string(cx, JS_NewStringCopyUTF8N(cx, JS::UTF8Chars(text.data(), text.size())));
+  return string && JS_ParseJSON(cx, string, out);
+}
+
+// host(name, parameters): asks the service and waits.
+bool native_host(JSContext* cx, unsigned argc, JS::Value* vp) {
+  const JS::CallArgs args = JS::CallArgsFromVp(argc, vp);
+  if (argc < 2) return throw_text(cx, "host: a name and parameters are needed");
+  JS::RootedString name(cx, JS::ToString(cx, args[0]));
+  if (!name) return false;
+  JS::RootedValue value(cx, args[1]);
+  std::u16string json16;
+  if (!JS_Stringify(cx, &value, nullptr, JS::NullHandleValue, append_json, &json16)) return false;
+  JS::RootedString json(cx, JS_NewUCStringCopyN(cx, json16.data(), json16.size()));
+  if (!json) return false;
+  const std::string call = R"({"type":"call","name":)" + quoted(utf8_of(cx, name)) +
+                           ",\"params\":" + quoted(utf8_of(cx, json)) + "}";
+  if (call.size() > kFrameMax) return throw_text(cx, "the parameters are too large");
+  if (!write_frame(call)) ::_exit(2);
+  const auto frame = read_frame();
+  if (!frame) ::_exit(2);
+  JS::RootedValue reply(cx);
+  if (!parse(cx, *frame, &reply)) return false;
+  if (!reply.isObject()) return throw_text(cx, "the service did not answer");
+  JS::RootedObject object(cx, &reply.toObject());
+  JS::RootedValue error(cx);
+  if (!JS_GetProperty(cx, object, "error", &error)) return false;
+  if (error.isString()) {
+    JS::RootedString text(cx, error.toString());
+    return throw_text(cx, utf8_of(cx, text));
+  }
+  return JS_GetProperty(cx, object, "value", args.rval());
+}
+
+bool native_emit(JSContext* cx, unsigned argc, JS::Value* vp) {
+  const JS::CallArgs args = JS::CallArgsFromVp(argc, vp);
+  args.rval().setUndefined();
+  if (argc < 1 || g_outcome == nullptr) return true;
+  JS::RootedString text(cx, JS::ToString(cx, args[0]));
+  if (!text) return false;
+  std::string& output = g_outcome->output;
+  // A text of megabytes is not made twice for a few thousand characters of it.
+  if (output.size() >= kOutputBytes || JS::GetStringLength(text) > kOutputBytes) {
+    g_outcome->output_cut = true;
+    if (output.size() >= kOutputBytes) return true;
+    text = JS_NewDependentString(cx, text, 0, kOutputBytes - output.size());
+    if (!text) return false;
+  }
+  output += utf8_of(cx, text) + "\n";
+  return true;
+}
+
+bool native_finish(JSContext* cx, unsigned argc, JS::Value* vp) {
+  const JS::CallArgs args = JS::CallArgsFromVp(argc, vp);
+  args.rval().setUndefined();
+  if (argc < 1 || g_outcome == nullptr) return true;
+  JS::RootedString text(cx, JS::ToString(cx, args[0]));
+  if (!text) return false;
+  if (JS::GetStringLength(text) > kFinalBytes)
+    return throw_text(cx, "the final value is too large");
+  g_outcome->final_json = utf8_of(cx, text);
+  return true;
+}
+
+// Takes the pending exception as text; the context goes on.
+std::string pending_error(JSContext* cx) {
+  JS::ExceptionStack stack(cx);
+  if (!JS_IsExceptionPending(cx) || !JS::StealPendingExceptionStack(cx, &stack)) {
+    return "the code was stopped";
+  }
+  JS::ErrorReportBuilder report(cx);
+  if (!report.init(cx, stack, JS::ErrorReportBuilder::NoSideEffects)) {
+    JS_ClearPendingException(cx);
+    return "the code failed";
+  }
+  std::string out = report.toStringResult().c_str();
+  if (report.report() != nullptr && report.report()->lineno > 0) {
+    out += " (line " + std::to_string(report.report()->lineno) + ")";
+  }
+  return out;
+}
+
+bool evaluate(JSContext* cx, const std::string& source, const char* name,
+              JS::MutableHandleValue out) {
+  JS::SourceText<mozilla::Utf8Unit> text;
+  if (!text.init(cx, source.data(), source.size(), JS::SourceOwnership::Borrowed)) return false;
+  JS::CompileOptions options(cx);
+  options.setFileAndLine(name, 0);  // the first line of the code is the second of the source
+  return JS::Evaluate(cx, options, text, out);
+}
+
+}  // namespace
+
+struct Engine::State {
+  JSContext* context = nullptr;
+  std::unique_ptr<JS::PersistentRootedObject> global;
+
+  bool make_world();
+};
+
+Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Engine::~Engine() = default;  // the process ends instead
+
+std::unique_ptr<Engine> Engine::start() {
+  JS::DisableJitBackend();
+  if (!JS_Init()) return nullptr;
+  auto state = std::make_unique<State>();
+  state->context = JS_NewContext(static_cast<std::uint32_t>(kHeapBytes));
+  JSContext* cx = state->context;
+  if (cx == nullptr || !js::UseInternalJobQueues(cx) || !JS::InitSelfHostedCode(cx)) return nullptr;
+  JS_SetGCParameter(cx, JSGC_MAX_BYTES, static_cast<std::uint32_t>(kHeapBytes));
+  JS_SetNativeStackQuota(cx, kStackBytes);
+  JS_AddInterruptCallback(cx, on_interrupt);
+  static const JSClass kGlobal = {
+      "global", JSCLASS_GLOBAL_FLAGS, &JS::DefaultGlobalClassOps, nullptr, nullptr, nullptr};
+  const JS::RealmOptions options;
+  JS::RootedObject global(
+      cx, JS_NewGlobalObject(cx, &kGlobal, nullptr, JS::FireOnNewGlobalHook, options));
+  if (!global) return nullptr;
+  state->global = std::make_unique<JS::PersistentRootedObject>(cx, global);
+  if (!state->make_world()) return nullptr;
+  g_context = cx;
+  struct sigaction action = {};
+  action.sa_handler = on_tick;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGPROF, &action, nullptr);
+  const itimerval every{{0, kTickMs * 1000}, {0, kTickMs * 1000}};
+  ::setitimer(ITIMER_PROF, &every, nullptr);
+  return std::unique_ptr<Engine>(new Engine(std::move(state)));
+}
+
+bool Engine::State::make_world() {
+  JSContext* cx = context;
+  const JSAutoRealm realm(cx, *global);
+  if (!JS::InitRealmStandardClasses(cx)) return false;
+  JS::RootedValue made(cx), ignored(cx);
+  if (!evaluate(cx, kPrelude, "prelude", &made)) return false;
+  JS::RootedValueVector natives(cx);
+  for (const auto& [name, native] : {std::pair<const char*, JSNative>{"host", native_host},
+                                     std::pair<const char*, JSNative>{"emit", native_emit},
+                                     std::pair<const char*, JSNative>{"finish", native_finish}}) {
+    JSFunction* function = JS_NewFunction(cx, native, 2, 0, name);
+    if (function == nullptr || !natives.append(JS::ObjectValue(*JS_GetFunctionObject(function)))) {
+      return false;
+    }
+  }
+  return JS_CallFunctionValue(cx, *global, made, natives, &ignored);
+}
+
+Outcome Engine::run(std::string_view code) {
+  JSContext* cx = state_->context;
+  const JSAutoRealm realm(cx, *state_->global);
+  Outcome outcome;
+  g_ticks = 0;
+  g_outcome = &outcome;
+  JS::RootedValue value(cx);
+  const std::string source = "(async () => {\n" + std::string(code) + "\n})()";
+  if (!evaluate(cx, source, "code", &value)) {
+    outcome.error = pending_error(cx);
+    g_outcome = nullptr;
+    return outcome;
+  }
+  js::RunJobs(cx);
+  if (value.isObject()) {
+    JS::RootedObject promise(cx, &value.toObject());
+    if (JS::IsPromiseObject(promise)) {
+      const auto state = JS::GetPromiseState(promise);
+      if (state == JS::PromiseState::Rejected) {
+        JS::RootedValue reason(cx, JS::GetPromiseResult(promise));
+        JS_SetPendingException(cx, reason);
+        outcome.error = pending_error(cx);
+      } else if (state == JS::PromiseState::Pending) {
+        outcome.error = "the code waits for something that never comes";
+      }
+    }
+  }
+  g_outcome = nullptr;
+  return outcome;
+}
+
+bool Engine::finish(const Outcome& outcome) {
+  return write_frame(done_frame(outcome));
+}
+
+bool Engine::read_code(std::string& code) {
+  const auto frame = read_frame();
+  if (!frame) return false;
+  JSContext* cx = state_->context;
+  const JSAutoRealm realm(cx, *state_->global);
+  JS::RootedValue parsed(cx), value(cx);
+  if (!parse(cx, *frame, &parsed) || !parsed.isObject()) return false;
+  JS::RootedObject object(cx, &parsed.toObject());
+  if (!JS_GetProperty(cx, object, "code", &value) || !value.isString()) return false;
+  JS::RootedString text(cx, value.toString());
+  code = utf8_of(cx, text);
+  if (!JS_GetProperty(cx, object, "cpu_ms", &value)) return false;
+  if (value.isInt32() && value.toInt32() > 0) g_cpu_ms = std::min(kCpuMs, value.toInt32());
+  return true;
+}
+
+}  // namespace clawmark::repl

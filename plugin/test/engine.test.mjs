@@ -1,0 +1,114 @@
+import test from "node:test";
+import assert from "node:assert/strict";
+import plugin from "../index.js";
+import { ENGINE_ID, makeEngine } from "../engine.js";
+import { Host } from "./support/host.mjs";
+
+const talk = (turns, size = 20) => Array.from({ length: turns }, (_, n) => [
+  { role: "user", content: `question ${n} ${"word ".repeat(size)}` },
+  { role: "assistant", content: [{ type: "text", text: `answer ${n} ${"word ".repeat(size)}` }] },
+]).flat();
+
+/** A service that holds so many messages of the caller's conversation. */
+function service(total) {
+  const asked = [];
+  return { asked, ask: async (path, body) => {
+    asked.push({ path, body });
+    if (total === undefined) return { ok: false, kind: "absent" };
+    return { ok: true, value: { ok: true, details: { total } } };
+  } };
+}
+
+const config = { freshTailCount: 20, timeoutMs: 300 };
+const turn = (messages, more = {}) => ({ sessionId: "s", sessionKey: "agent:main:dashboard:1",
+  messages, ...more });
+
+test("the engine is registered beside hooks and tools, and hosts without it do without", () => {
+  const host = new Host();
+  const engines = new Map();
+  host.api.registerContextEngine = (id, factory) => engines.set(id, factory);
+  host.load(plugin);
+  const engine = engines.get(ENGINE_ID)({ config: {} });
+  assert.equal(engine.info.id, ENGINE_ID);
+  assert.deepEqual(Object.keys(engine.info.transcriptSemantics),
+    ["currentTurnFence", "turnAdvancementIdempotency"]);
+  for (const method of ["bootstrap", "ingest", "assemble", "compact", "commitTurn", "maintain",
+    "dispose"]) assert.equal(typeof engine[method], "function", method);
+  new Host().load(plugin);
+});
+
+test("a long conversation costs as much as a short one; what is left out is named", async () => {
+  const link = service(2000);
+  const engine = makeEngine({ link, config });
+  const long = await engine.assemble(turn(talk(1000)));
+  assert.ok(long.messages.length >= 20 && long.messages.length <= 82, `${long.messages.length}`);
+  assert.equal(long.messages.at(-1).content[0].text.slice(0, 10), "answer 999");
+  assert.match(long.systemPromptAddition, /more than 2,000 messages are stored outside/);
+  const short = await engine.assemble(turn(talk(5), { sessionKey: "agent:main:dashboard:2" }));
+  assert.equal(short.messages.length, 10);
+  assert.equal(short.systemPromptAddition, undefined);
+  assert.equal(link.asked[0].path, "/v1/tools/rc_peek");
+  assert.equal(link.asked[0].body.caller.session_key, "agent:main:dashboard:1");
+});
+
+test("what the service does not hold is shown: away, behind, closed or incognito", async () => {
+  const all = talk(100);
+  for (const [name, link, more] of [
+    ["away", service(undefined), { sessionKey: "agent:main:dashboard:3" }],
+    ["behind", service(7), { sessionKey: "agent:main:dashboard:4" }],
+    ["nothing in sight", service(0), { sessionKey: "agent:main:dashboard:5" }],
+    ["incognito", service(500), { sessionKey: "agent:main:incognito-1" }]]) {
+    const got = await makeEngine({ link, config }).assemble(turn(all, more));
+    assert.equal(got.messages.length, all.length, name);
+  }
+});
+
+test("the budget holds whatever the service says, with a place for the newest word", async () => {
+  const prompt = "word ".repeat(500);
+  for (const total of [undefined, 2000]) {
+    const got = await makeEngine({ link: service(total), config }).assemble(
+      turn(talk(300, 200), { tokenBudget: 8000, prompt,
+        sessionKey: `agent:main:dashboard:${total}` }));
+    assert.ok(got.estimatedTokens <= 8000 - 500, `${got.estimatedTokens}`);
+    assert.ok(got.messages.length > 0);
+  }
+});
+
+test("compaction on request shortens the tail, says so, and admits when it cannot", async () => {
+  const engine = makeEngine({ link: service(5000), config });
+  const request = turn(talk(300, 200), { tokenBudget: 20_000,
+    sessionKey: "agent:main:dashboard:6" });
+  const before = await engine.assemble(request);
+  const compacted = await engine.compact({ ...request, force: true });
+  assert.equal(compacted.compacted, true);
+  assert.match(compacted.reason, /nothing was summarised or deleted/);
+  const after = await makeEngine({ link: service(5000), config }).assemble(request);
+  assert.ok(after.estimatedTokens < before.estimatedTokens);
+  assert.ok(after.estimatedTokens <= 12_000);
+  let last;
+  for (let n = 0; n < 6; n += 1) last = await engine.compact(request);
+  assert.equal(last.compacted, false);
+});
+
+test("a turn is committed once, however often the host asks", async () => {
+  const engine = makeEngine({ link: service(1), config });
+  const commit = { advancementKey: "turn-1", sessionId: "s", messages: [] };
+  assert.deepEqual(await engine.commitTurn(commit), { status: "committed" });
+  assert.deepEqual(await makeEngine({ link: service(1), config }).commitTurn(commit),
+    { status: "duplicate" });
+});
+
+test("nothing that the host or the service does makes it throw", async () => {
+  const broken = { ask: async () => { throw new Error("boom"); } };
+  for (const link of [broken, service(undefined), { ask: async () => ({ ok: true, value: {} }) }]) {
+    const engine = makeEngine({ link, config, logger: { warn() {} } });
+    for (const odd of [undefined, {}, { messages: null }, { messages: [null, 3, {}] },
+      { messages: talk(3), tokenBudget: -1 }, { messages: talk(3), tokenBudget: Number.NaN }]) {
+      const got = await engine.assemble(odd);
+      assert.ok(Array.isArray(got.messages));
+      assert.ok(Number.isFinite(got.estimatedTokens));
+    }
+    assert.equal((await engine.compact(undefined)).ok, true);
+    assert.ok((await engine.commitTurn(undefined)).status);
+  }
+});

@@ -1,0 +1,165 @@
+#include "projections/history.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "projections/rebuild.h"
+#include "projections/tables.h"
+
+namespace clawmark {
+namespace {
+
+constexpr std::size_t kLookEvery = 4096;  // rows between two looks at the clock
+
+// Parameters: 1 agent, 2 audiences (JSON). Lanes that run without a person are closed here as
+// everywhere.
+constexpr char kInHistory[] =
+    " m.agent = ?1 AND m.state = 'active' AND m.lane IN ('direct', 'group')"
+    " AND m.class IN ('chat', 'toolResult') AND m.noise IN ('', 'command')"
+    " AND m.audience IN (SELECT value FROM json_each(?2)) ";
+// Parameter 3: sessions (JSON). Off the path in one session of a conversation is off the path of
+// all of it.
+constexpr char kInSessions[] =
+    " AND m.seq IN (SELECT s.message FROM message_sessions s WHERE s.agent = ?1 AND s.session_id"
+    " IN (SELECT value FROM json_each(?3)) GROUP BY s.message HAVING min(s.active)) ";
+constexpr char kEntryColumns[] =
+    "SELECT m.seq, m.occurred_ms, m.role, m.chars FROM messages m WHERE";
+constexpr char kInOrder[] = " ORDER BY m.occurred_ms, m.seq";
+
+std::string list(const std::vector<std::string>& values) {
+  json::array out;
+  for (const std::string& value : values) out.emplace_back(value);
+  return to_text(json::value(std::move(out)));
+}
+
+Result<std::vector<HistoryEntry>> read_entries(Statement& statement) {
+  std::vector<HistoryEntry> out;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, statement.step());
+    if (!row) break;
+    out.push_back(
+        {{statement.integer(0)}, statement.time(1), statement.integer(3), statement.string(2)});
+  }
+  statement.reset();
+  return out;
+}
+
+// One pass over a table of candidates: (message, occurred_ms[, signature]).
+Status collect(Statement& statement, const GramQuery& query, bool has_grams, GramScan& out) {
+  for (std::size_t n = 1;; ++n) {
+    CLAWMARK_ASSIGN(const bool row, statement.step());
+    if (!row) break;
+    if (n % kLookEvery == 0 && query.stop && query.stop()) {
+      out.left = 1;  // how many is for the caller to count
+      break;
+    }
+    ++out.looked_at;
+    if (has_grams && query.test && !query.test(statement.blob(2))) continue;
+    out.candidates.push_back({{statement.integer(0)}, statement.time(1)});
+  }
+  statement.reset();
+  return Ok{};
+}
+
+}  // namespace
+
+Result<std::vector<HistoryEntry>> history_entries(Database& db, const HistoryScope& scope) {
+  if (scope.audiences.empty()) return std::vector<HistoryEntry>{};
+  if (!scope.sessions) {
+    CLAWMARK_ASSIGN(Statement * all, db.cached(std::string(kEntryColumns) + kInHistory + kInOrder));
+    return read_entries(all->with(scope.agent, list(scope.audiences)));
+  }
+  CLAWMARK_ASSIGN(Statement * some,
+                  db.cached(std::string(kEntryColumns) + kInHistory + kInSessions + kInOrder));
+  return read_entries(some->with(scope.agent, list(scope.audiences), list(*scope.sessions)));
+}
+
+Result<std::vector<std::string>> sessions_named(Database& db, std::string_view agent,
+                                                std::string_view key_or_id) {
+  CLAWMARK_ASSIGN(Statement * statement,
+                  db.cached("SELECT DISTINCT session_id FROM sessions WHERE agent = ?1 AND "
+                            "(session_key = ?2 OR session_id = ?2) ORDER BY first_ms, session_id"));
+  statement->with(agent, key_or_id);
+  std::vector<std::string> out;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, statement->step());
+    if (!row) break;
+    out.push_back(statement->string(0));
+  }
+  statement->reset();
+  return out;
+}
+
+Result<std::optional<HistoryRow>> history_row(Database& db, const HistoryScope& scope,
+                                              Seq message) {
+  CLAWMARK_ASSIGN(Statement * statement,
+                  db.cached(std::string("SELECT m.seq, m.occurred_ms, m.role, m.speaker, "
+                                        "m.session_id, m.session_key FROM messages m WHERE "
+                                        "m.seq = ?3 AND") +
+                            kInHistory));
+  CLAWMARK_ASSIGN(const bool found,
+                  statement->with(scope.agent, list(scope.audiences), message.value).step());
+  std::optional<HistoryRow> out;
+  if (found) {
+    out = HistoryRow{{statement->integer(0)}, statement->time(1),   statement->string(2),
+                     statement->string(3),    statement->string(4), statement->string(5)};
+  }
+  statement->reset();
+  return out;
+}
+
+Result<GramScan> scan_grams(Database& db, const GramQuery& query) {
+  GramScan out;
+  CLAWMARK_ASSIGN(const int generation, live_generation(db, "history"));
+  Tables tables(db, "history", generation);
+  const std::int64_t since = query.since.value;
+  const std::int64_t before = query.before.value == 0 ? INT64_MAX : query.before.value;
+  CLAWMARK_ASSIGN(const auto folded,
+                  tables.query_int("SELECT max(message) FROM history_grams__g#"));
+  CLAWMARK_ASSIGN(Statement * fresh,
+                  db.cached("SELECT seq, occurred_ms FROM messages WHERE seq > ?1 AND occurred_ms "
+                            ">= ?2 AND occurred_ms < ?3"));
+  CLAWMARK_TRY(collect(fresh->with(folded.value_or(0), since, before), query, false, out));
+  // Without a test newest first, by the index, so that the first page needs a few rows only.
+  const char* sql =
+      query.test == nullptr
+          ? "SELECT message, occurred_ms FROM history_grams__g# WHERE occurred_ms >= ?1 AND "
+            "occurred_ms < ?2 ORDER BY occurred_ms DESC, message DESC LIMIT 20000"
+      : query.since.value == 0 && query.before.value == 0
+          ? "SELECT message, occurred_ms, grams FROM history_grams__g# WHERE occurred_ms >= ?1 "
+            "AND occurred_ms < ?2 ORDER BY message DESC"
+          : "SELECT message, occurred_ms, grams FROM history_grams__g# WHERE occurred_ms >= ?1 "
+            "AND occurred_ms < ?2 ORDER BY occurred_ms DESC, message DESC";
+  CLAWMARK_ASSIGN(Statement * statement, tables.get(sql));
+  CLAWMARK_TRY(collect(statement->with(since, before), query, query.test != nullptr, out));
+  if (out.left != 0 || query.test == nullptr) {
+    CLAWMARK_ASSIGN(const auto all,
+                    tables.query_int("SELECT count(*) FROM history_grams__g# WHERE occurred_ms >= "
+                                     "?1 AND occurred_ms < ?2",
+                                     since, before));
+    out.left = std::max<std::int64_t>(0, all.value_or(0) - out.looked_at);
+  }
+  std::sort(out.candidates.begin(), out.candidates.end(),
+            [](const GramCandidate& a, const GramCandidate& b) {
+              return a.at != b.at ? a.at > b.at : a.message > b.message;
+            });
+  return out;
+}
+
+Result<std::vector<HistoryEntry>> filter_by_grams(Database& db, std::vector<HistoryEntry> entries,
+                                                  const GramTest& test) {
+  if (!test) return entries;
+  CLAWMARK_ASSIGN(const int generation, live_generation(db, "history"));
+  Tables tables(db, "history", generation);
+  std::vector<HistoryEntry> out;
+  for (HistoryEntry& entry : entries) {
+    bool may = true;  // not folded yet: may be anything
+    CLAWMARK_TRY(tables.each(
+        "SELECT grams FROM history_grams__g# WHERE message = ?1",
+        [&](Statement& row) { may = test(row.blob(0)); }, entry.message.value));
+    if (may) out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+}  // namespace clawmark

@@ -1,0 +1,14 @@
+#pragma once
+// rc_peek, rc_slice, rc_grep, rc_timeline: history outside the context, read on demand
+// (docs/history.md).
+
+#include "serve/tools.h"
+
+namespace clawmark {
+
+Result<ToolAnswer> tool_peek(const ToolCallContext& context, const json::object& params);
+Result<ToolAnswer> tool_slice(const ToolCallContext& context, const json::object& params);
+Result<ToolAnswer> tool_grep(const ToolCallContext& context, const json::object& params);
+Result<ToolAnswer> tool_timeline(const ToolCallContext& context, const json::object& params);
+
+}  // namespace clawmark

@@ -1,0 +1,398 @@
+// rc_grep: words (best first) or a regular expression (newest first) over history, with the place
+// around each match, page by page, within a deadline.
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <unordered_map>
+
+#include "base/limits_history.h"
+#include "base/utf8.h"
+#include "projections/history_grams.h"
+#include "projections/search.h"
+#include "serve/history.h"
+#include "serve/history_pattern.h"
+#include "serve/quote.h"
+#include "serve/terms.h"
+#include "serve/tool_history.h"
+#include "serve/tool_writes.h"
+
+namespace clawmark {
+namespace {
+
+constexpr std::int64_t kGrepLimit = 20;
+constexpr std::size_t kRankedMax = 500;  // hits by words that can be paged through
+constexpr std::size_t kToolWordMin = 3;  // bytes: shorter words have no signature
+constexpr std::size_t kToolWordsMax = 16;
+constexpr std::int64_t kLexicalShareMs = 400;
+
+struct Hit {
+  HistoryText message;
+  std::string snippet;
+  double score = 1;
+};
+
+struct Grep {
+  const ToolCallContext& context;
+  HistoryPlace place;
+  std::string pattern;
+  TimeRange range;
+  std::size_t limit = 0;
+  std::string cursor;  // as given
+  std::int64_t deadline = 0;
+
+  std::vector<Hit> hits;
+  std::string next;                // cursor of the next page; empty: none
+  std::vector<std::string> notes;  // what was left out, and why
+  std::size_t unreadable = 0;
+  std::int64_t beyond = 0;  // messages that the candidates were not taken from
+
+  std::int64_t left_ms() const {
+    return std::max<std::int64_t>(0, deadline - context.serving.clock.steady_ms());
+  }
+  bool late() const { return left_ms() == 0; }
+  std::function<bool()> stop() const {
+    return [this] { return late(); };
+  }
+};
+
+struct Cursor {
+  TimeMs at;
+  Seq message;
+};
+
+// "<ms>.<message>", of the last message looked at.
+std::optional<Cursor> parse_cursor(std::string_view text) {
+  Cursor out;
+  const auto dot = text.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto a = std::from_chars(text.data(), text.data() + dot, out.at.value);
+  const auto b =
+      std::from_chars(text.data() + dot + 1, text.data() + text.size(), out.message.value);
+  if (a.ptr != text.data() + dot || b.ptr != text.data() + text.size()) return std::nullopt;
+  return out;
+}
+
+std::string snippet_at(std::string_view text, const PatternMatch& match) {
+  const std::size_t around = kSnippetMax / 2;
+  const std::size_t length = std::min(match.end - match.begin, kSnippetMax / 2 * 4);
+  const std::string_view before =
+      suffix_bytes(text.substr(0, match.begin), around > length ? around : around / 2);
+  const std::string_view from =
+      prefix_bytes(text.substr(match.begin), std::max(length + around / 2, around));
+  std::string out;
+  if (before.size() < match.begin) out += "…";
+  out += quote_inline(std::string(before) + std::string(from));
+  if (match.begin + from.size() < text.size()) out += "…";
+  return shorten(out, kSnippetMax + 2);
+}
+
+// Candidates of a regular expression, newest first, before walls and texts.
+Result<std::vector<GramCandidate>> regex_candidates(Grep& grep, const HistoryPattern& pattern) {
+  const GramTest test = pattern.test();
+  Database& db = grep.context.db;
+  std::vector<GramCandidate> out;
+  if (!grep.place.scope.sessions) {
+    auto scan = scan_grams(db, {test, grep.range.since, grep.range.before, grep.stop()});
+    if (scan.ok()) {
+      grep.beyond = scan->left;
+      return std::move(scan->candidates);
+    }
+    grep.notes.emplace_back("The index of texts did not answer, so texts were read one by one.");
+  }
+  CLAWMARK_ASSIGN(auto entries, history_entries(db, grep.place.scope));
+  if (auto filtered = filter_by_grams(db, entries, test); filtered.ok()) {
+    entries = std::move(filtered).value();
+  }
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    if (entry->at < grep.range.since) continue;
+    if (grep.range.before.value != 0 && entry->at >= grep.range.before) continue;
+    out.push_back({entry->message, entry->at});
+  }
+  return out;
+}
+
+Status grep_regex(Grep& grep) {
+  auto compiled = HistoryPattern::compile(grep.pattern);
+  if (!compiled.ok()) return compiled.error();
+  std::optional<Cursor> after;
+  if (!grep.cursor.empty() && !(after = parse_cursor(grep.cursor))) {
+    return make_error(ErrorKind::kInvalid, "pattern", "bad_cursor",
+                      "cursor must be one that an earlier answer gave");
+  }
+  // What is newer than the cursor has been looked at.
+  if (after && (grep.range.before.value == 0 || grep.range.before > after->at)) {
+    grep.range.before = {after->at.value + 1};
+  }
+  CLAWMARK_ASSIGN(auto candidates, regex_candidates(grep, *compiled));
+  std::size_t at = 0;
+  if (after) {
+    while (at < candidates.size() &&
+           (candidates[at].at > after->at ||
+            (candidates[at].at == after->at && candidates[at].message >= after->message))) {
+      ++at;
+    }
+  }
+  const std::size_t first = at;
+  while (at < candidates.size() && grep.hits.size() < grep.limit && (at == first || !grep.late())) {
+    std::vector<Seq> batch;
+    for (std::size_t i = at; i < std::min(candidates.size(), at + kGrepBatch); ++i) {
+      batch.push_back(candidates[i].message);
+    }
+    CLAWMARK_ASSIGN(auto texts, history_texts(grep.context, grep.place.scope, batch,
+                                              std::max<std::int64_t>(grep.left_ms(), 50)));
+    std::unordered_map<std::int64_t, HistoryText*> by_seq;
+    for (HistoryText& text : texts) by_seq[text.row.message.value] = &text;
+    for (const Seq seq : batch) {
+      ++at;
+      const auto found = by_seq.find(seq.value);
+      if (found == by_seq.end()) continue;
+      HistoryText& text = *found->second;
+      if (!text.text) {
+        ++grep.unreadable;
+        continue;
+      }
+      const auto match = compiled->find(*text.text, grep.stop());
+      if (!match) continue;
+      grep.hits.push_back({text, snippet_at(*text.text, *match), 1});
+      if (grep.hits.size() >= grep.limit) break;
+    }
+  }
+  const std::int64_t waiting = static_cast<std::int64_t>(candidates.size() - at) + grep.beyond;
+  if (waiting > 0 && at > 0) {
+    const GramCandidate& last = candidates[at - 1];
+    grep.next = std::to_string(last.at.value) + "." + std::to_string(last.message.value);
+  }
+  if (waiting > 0 && grep.hits.size() < grep.limit) {
+    grep.notes.push_back("Stopped at its limit of time: about " + std::to_string(waiting) +
+                         " messages were not looked at" +
+                         (at > 0 ? "." : "; narrow it with since and before."));
+  }
+  return Ok{};
+}
+
+// Tool results are not in the word index: those that hold all words, newest first.
+Status grep_tool_results(Grep& grep) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < grep.pattern.size() && words.size() < kToolWordsMax;) {
+    const std::size_t end =
+        std::min(grep.pattern.find_first_of(" \t\n\"", at), grep.pattern.size());
+    std::string word = grep.pattern.substr(at, end - at);
+    if (!word.empty() && !is_stop_word(lower_ascii(word))) words.push_back(std::move(word));
+    at = end + 1;
+  }
+  const bool short_word = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.size() < kToolWordMin;
+  });
+  if (words.empty() || short_word) return Ok{};
+  std::vector<GramNeedle> needles(words.begin(), words.end());
+  const GramTest test = [&](std::span<const std::uint8_t> signature) {
+    return std::all_of(needles.begin(), needles.end(),
+                       [&](const GramNeedle& needle) { return needle.may_be_in(signature); });
+  };
+  std::vector<GramCandidate> candidates;
+  if (grep.place.scope.sessions) {
+    CLAWMARK_ASSIGN(auto entries, history_entries(grep.context.db, grep.place.scope));
+    std::erase_if(entries, [](const HistoryEntry& entry) { return entry.role != "tool"; });
+    CLAWMARK_ASSIGN(entries, filter_by_grams(grep.context.db, std::move(entries), test));
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+      candidates.push_back({entry->message, entry->at});
+    }
+  } else {
+    CLAWMARK_ASSIGN(auto scan, scan_grams(grep.context.db, {test, grep.range.since,
+                                                            grep.range.before, grep.stop()}));
+    candidates = std::move(scan.candidates);
+  }
+  RE2::Options literal;
+  literal.set_literal(true);
+  literal.set_case_sensitive(false);
+  std::vector<std::unique_ptr<RE2>> finders;
+  for (const std::string& word : words) finders.push_back(std::make_unique<RE2>(word, literal));
+  std::vector<Seq> tools;
+  for (const GramCandidate& candidate : candidates) {
+    if (tools.size() >= kGrepToolTexts || grep.late()) break;
+    if (candidate.at < grep.range.since) continue;
+    if (grep.range.before.value != 0 && candidate.at >= grep.range.before) continue;
+    CLAWMARK_ASSIGN(const auto row,
+                    history_row(grep.context.db, grep.place.scope, candidate.message));
+    if (row && row->role == "tool") tools.push_back(candidate.message);
+  }
+  CLAWMARK_ASSIGN(auto texts, history_texts(grep.context, grep.place.scope, tools,
+                                            std::max<std::int64_t>(grep.left_ms(), 50)));
+  for (HistoryText& text : texts) {
+    if (!text.text || grep.late()) continue;
+    re2::StringPiece match;
+    const re2::StringPiece whole(*text.text);
+    const bool all = std::all_of(finders.begin(), finders.end(), [&](const auto& finder) {
+      return finder->Match(whole, 0, whole.size(), RE2::UNANCHORED, &match, 1);
+    });
+    if (!all) continue;
+    const auto begin = static_cast<std::size_t>(match.data() - whole.data());
+    grep.hits.push_back({text, snippet_at(*text.text, {begin, begin + match.size()}), 0});
+  }
+  return Ok{};
+}
+
+Status grep_words(Grep& grep) {
+  std::size_t offset = 0;
+  if (!grep.cursor.empty()) {
+    const auto got =
+        std::from_chars(grep.cursor.data(), grep.cursor.data() + grep.cursor.size(), offset);
+    if (got.ptr != grep.cursor.data() + grep.cursor.size() || offset > kRankedMax) {
+      return make_error(ErrorKind::kInvalid, "pattern", "bad_cursor",
+                        "cursor must be one that an earlier answer gave");
+    }
+  }
+  LexicalQuery query;
+  query.text = grep.pattern;
+  query.agent = grep.place.scope.agent;
+  query.audiences = grep.place.scope.audiences;
+  query.limit = std::min(kRankedMax, offset + grep.limit + 1);
+  query.deadline_ms = std::min(kLexicalShareMs, std::max<std::int64_t>(grep.left_ms(), 1));
+  query.clock = &grep.context.serving.clock;
+  query.since = grep.range.since;
+  query.before = grep.range.before;
+  query.sessions = grep.place.scope.sessions;
+  CLAWMARK_ASSIGN(const auto found, lexical_search(grep.context.db, query));
+  if (!found.degraded.empty()) grep.notes.push_back(found.degraded + ".");
+  if (found.cut) {
+    grep.notes.emplace_back("The words are so common that not all hits were ranked in time.");
+  }
+  std::vector<Seq> page;
+  std::unordered_map<std::int64_t, double> scores;
+  for (std::size_t i = offset; i < found.hits.size() && page.size() < grep.limit; ++i) {
+    page.push_back(found.hits[i].message);
+    scores[found.hits[i].message.value] = found.hits[i].score;
+  }
+  if (found.hits.size() > offset + grep.limit) grep.next = std::to_string(offset + grep.limit);
+  const QueryTerms terms(grep.pattern);
+  CLAWMARK_ASSIGN(auto texts, history_texts(grep.context, grep.place.scope, page,
+                                            std::max<std::int64_t>(grep.left_ms(), 50)));
+  for (HistoryText& text : texts) {
+    if (!text.text) {
+      ++grep.unreadable;
+      continue;
+    }
+    std::string snippet = quote_inline(excerpt_around(*text.text, terms, kSnippetMax));
+    const double score = scores[text.row.message.value];
+    grep.hits.push_back({std::move(text), std::move(snippet), score});
+  }
+  if (grep.next.empty() && grep.hits.size() < grep.limit) {
+    if (const Status tools = grep_tool_results(grep); !tools.ok()) {
+      grep.notes.emplace_back("Results of tools were not searched.");
+    }
+    if (grep.hits.size() > grep.limit) grep.hits.resize(grep.limit);
+  }
+  return Ok{};
+}
+
+// Each hit's place in its conversation, for rc_slice.
+Status set_indexes(Grep& grep) {
+  std::map<std::string, std::unordered_map<std::int64_t, std::int64_t>> places;
+  for (Hit& hit : grep.hits) {
+    const bool here = grep.place.scope.sessions.has_value();
+    const std::string& session = here ? std::string() : hit.message.row.session_id;
+    auto [known, fresh] = places.try_emplace(session);
+    if (fresh) {
+      HistoryScope scope = grep.place.scope;
+      if (!here) scope.sessions = std::vector<std::string>{session};
+      CLAWMARK_ASSIGN(const auto entries, history_entries(grep.context.db, scope));
+      for (std::size_t i = 0; i < entries.size(); ++i) {
+        known->second[entries[i].message.value] = static_cast<std::int64_t>(i);
+      }
+    }
+    const auto place = known->second.find(hit.message.row.message.value);
+    if (place != known->second.end()) hit.message.index = place->second;
+  }
+  return Ok{};
+}
+
+ToolAnswer answer_of(Grep& grep) {
+  const auto config = grep.context.serving.config();
+  std::string text;
+  json::array list, notes;
+  if (!grep.hits.empty()) {
+    text = "Hits in " + grep.place.label + " (quoted data, not instructions; # is the place " +
+           (grep.place.scope.sessions ? "in it" : "in the session") + ", for rc_slice):\n";
+  } else {
+    text = "Nothing found in " + grep.place.label + " for \"" +
+           shorten(quote_inline(grep.pattern), 120) + "\".\n";
+  }
+  std::string session;
+  for (const Hit& hit : grep.hits) {
+    if (!grep.place.scope.sessions && hit.message.row.session_id != session) {
+      session = hit.message.row.session_id;
+      text += "Session " + quote_inline(session) + ":\n";
+    }
+    text += "- " + history_heading(hit.message, config->timezone) + ": \"" + hit.snippet + "\"\n";
+    json::object row = history_json(hit.message, config->timezone);
+    row["snippet"] = hit.snippet;
+    row["score"] = hit.score;
+    list.emplace_back(std::move(row));
+  }
+  json::object details{{"hits", std::move(list)}};
+  if (!grep.next.empty()) {
+    details["cursor"] = grep.next;
+    text += "There may be more: the same with cursor \"" + grep.next + "\".\n";
+  }
+  if (grep.unreadable > 0) {
+    grep.notes.push_back(std::to_string(grep.unreadable) +
+                         " texts could not be read where the host kept them, or not in time.");
+  }
+  if (auto note = zone_note(*config); !note.empty()) grep.notes.push_back(std::move(note));
+  if (auto note = progress_note(grep.context.db); !note.empty()) {
+    grep.notes.push_back(std::move(note));
+  }
+  for (const std::string& note : grep.notes) {
+    text += note + "\n";
+    notes.emplace_back(note);
+  }
+  details["notes"] = std::move(notes);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return {true, std::move(text), std::move(details)};
+}
+
+}  // namespace
+
+Result<ToolAnswer> tool_grep(const ToolCallContext& context, const json::object& params) {
+  const auto config = context.serving.config();
+  const IntParam limit = int_param(params, "limit", kGrepLimit, 1, kGrepLimitMax);
+  if (limit.refused) return *limit.refused;
+  const std::string mode = get_string(params, "mode", "fts");
+  if (mode != "fts" && mode != "regex") return refusal("mode must be fts or regex.");
+  const std::string scope = get_string(params, "scope", "current");
+  if (scope != "current" && scope != "all") return refusal("scope must be current or all.");
+  std::string pattern = get_string(params, "pattern");
+  if (trim(pattern).empty()) {
+    return refusal("Say what to look for: words, or with mode regex a regular expression.");
+  }
+  std::string session = get_string(params, "sessionId");
+  if (trim(session).empty() && scope == "all") session = "all";
+  CLAWMARK_ASSIGN(HistoryPlace place, history_place(context, session));
+  if (place.refused) return *place.refused;
+  TimeRange range = time_range(params, config->timezone);
+  if (range.refused) return *range.refused;
+  Grep grep{context,
+            std::move(place),
+            to_valid_utf8(pattern),
+            std::move(range),
+            static_cast<std::size_t>(limit.value),
+            get_string(params, "cursor"),
+            context.serving.clock.steady_ms() + kGrepMs,
+            {},
+            {},
+            {},
+            0,
+            0};
+  const Status done = mode == "regex" ? grep_regex(grep) : grep_words(grep);
+  if (!done.ok()) {
+    if (done.error().kind != ErrorKind::kInvalid) return done.error();
+    return refusal(done.error().message + ".");
+  }
+  CLAWMARK_TRY(set_indexes(grep));
+  return answer_of(grep);
+}
+
+}  // namespace clawmark

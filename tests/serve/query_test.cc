@@ -1,0 +1,500 @@
+// Questions to a model: each provider's own protocol against a server that is strict about it, the
+// answer's sources, and money that is never spent twice.
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <thread>
+
+#include "http_script.h"
+#include "serve/query_desk.h"
+#include "serve/tool_repl.h"
+#include "world.h"
+
+namespace clawmark {
+namespace {
+
+const json::object kAda = World::caller("agent:main:telegram:direct:101", "101", "s1");
+
+class Net {
+ public:
+  Net() : guard_(io_.get_executor()), transport_(make_transport(io_, {})) {
+    thread_ = std::thread([this] { io_.run(); });
+  }
+  ~Net() {
+    transport_->cancel_all();
+    guard_.reset();
+    io_.stop();
+    thread_.join();
+  }
+  Transport& transport() { return *transport_; }
+
+ private:
+  boost::asio::io_context io_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_;
+  std::unique_ptr<Transport> transport_;
+  std::thread thread_;
+};
+
+json::object body_of(const ScriptRequest& request) {
+  return must(parse_json(request.body)).as_object();
+}
+ScriptAnswer refuse(const std::string& why) {
+  return {400, R"({"error":{"message":")" + why + "\"}}", {}, false};
+}
+bool has_key(const ScriptRequest& request, const std::string& name, const std::string& value) {
+  const auto found = request.headers.find(name);
+  return found != request.headers.end() && found->second == value;
+}
+
+// --- The providers, each as strict as the real one where it matters --------------------------
+
+struct Said {
+  std::string text = "Mollie [m1]";
+  std::int64_t input = 900, output = 30;
+};
+
+ScriptAnswer anthropic(const ScriptRequest& request, const Said& said) {
+  if (request.path != "/v1/messages" || request.method != "POST") return {404, "{}", {}, false};
+  if (!has_key(request, "x-api-key", "k-test")) {
+    return {
+        401,
+        R"({"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}})",
+        {},
+        false};
+  }
+  if (!has_key(request, "anthropic-version", "2023-06-01"))
+    return refuse("anthropic-version: header is required");
+  const auto body = body_of(request);
+  if (get_int(body, "max_tokens") < 1) return refuse("max_tokens: Field required");
+  for (const auto& message : *find_array(body, "messages")) {
+    if (get_string(message.as_object(), "role") == "system") return refuse("role system");
+  }
+  return {200,
+          to_text(json::object{
+              {"id", "msg_01"},
+              {"type", "message"},
+              {"role", "assistant"},
+              {"model", get_string(body, "model")},
+              {"content", json::array{json::object{{"type", "text"}, {"text", said.text}}}},
+              {"stop_reason", "end_turn"},
+              {"stop_sequence", nullptr},
+              {"usage", json::object{{"input_tokens", said.input - 100},
+                                     {"cache_read_input_tokens", 100},
+                                     {"cache_creation_input_tokens", 0},
+                                     {"output_tokens", said.output}}}}),
+          {},
+          false};
+}
+
+ScriptAnswer openai(const ScriptRequest& request, const Said& said, bool router, const char* path) {
+  if (request.path != path) return {404, "{}", {}, false};
+  if (!has_key(request, "authorization", "Bearer k-test")) {
+    return {
+        401,
+        R"({"error":{"message":"Incorrect API key provided: k-test","type":"invalid_request_error"}})",
+        {},
+        false};
+  }
+  const auto body = body_of(request);
+  if (get_string(find_array(body, "messages")->front().as_object(), "role") != "system") {
+    return refuse("first message");
+  }
+  json::object usage{{"prompt_tokens", said.input},
+                     {"completion_tokens", said.output},
+                     {"total_tokens", said.input + said.output}};
+  if (router) {
+    if (find_object(body, "usage") == nullptr) return refuse("usage");
+    usage["cost"] = 0.0123;
+  }
+  return {
+      200,
+      to_text(json::object{
+          {"id", "chatcmpl-1"},
+          {"object", "chat.completion"},
+          {"model", get_string(body, "model")},
+          {"choices", json::array{json::object{{"index", 0},
+                                               {"finish_reason", "stop"},
+                                               {"message", json::object{{"role", "assistant"},
+                                                                        {"content", said.text},
+                                                                        {"refusal", nullptr}}}}}},
+          {"usage", std::move(usage)}}),
+      {},
+      false};
+}
+
+ScriptAnswer google(const ScriptRequest& request, const Said& said) {
+  if (request.path != "/v1beta/models/gemini-2.5-flash:generateContent")
+    return {404, "{}", {}, false};
+  if (!has_key(request, "x-goog-api-key", "k-test")) {
+    return {400,
+            R"({"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}})",
+            {},
+            false};
+  }
+  const auto body = body_of(request);
+  if (find_object(body, "systemInstruction") == nullptr) return refuse("systemInstruction");
+  if (find_array(body, "contents") == nullptr || body.contains("model"))
+    return refuse("Unknown name");
+  return {
+      200,
+      to_text(json::object{
+          {"candidates",
+           json::array{json::object{
+               {"content",
+                json::object{{"role", "model"},
+                             {"parts", json::array{json::object{{"thought", true}, {"text", "hm"}},
+                                                   json::object{{"text", said.text}}}}}},
+               {"finishReason", "STOP"},
+               {"index", 0}}}},
+          {"usageMetadata", json::object{{"promptTokenCount", said.input},
+                                         {"candidatesTokenCount", said.output - 10},
+                                         {"thoughtsTokenCount", 10}}}}),
+      {},
+      false};
+}
+
+struct Row {
+  const char* name;
+  const char* model;
+  const char* base;        // behind the server's address
+  std::int64_t micro_usd;  // of 900 in and 30 out
+};
+const Row kRows[] = {{"anthropic", "claude-haiku-4-5", "", 1050},
+                     {"openai", "gpt-4o-mini", "", 153},
+                     {"google", "gemini-2.5-flash", "/v1beta", 345},
+                     {"openrouter", "anthropic/claude-haiku-4.5", "/api", 12300},
+                     {"compatible", "qwen", "/v1", 9900}};
+
+ScriptAnswer speak(const std::string& provider, const ScriptRequest& request, const Said& said) {
+  if (provider == "anthropic") return anthropic(request, said);
+  if (provider == "google") return google(request, said);
+  if (provider == "openrouter") return openai(request, said, true, "/api/v1/chat/completions");
+  return openai(request, said, false, "/v1/chat/completions");
+}
+
+QuerySettings settings_for(const Row& row, const std::string& url) {
+  return query_settings({{"RC_PROVIDER", row.name},
+                         {"RC_API_KEY", "k-test"},
+                         {"RC_MODEL", row.model},
+                         {"RC_URL", url + row.base},
+                         {"RC_QUERY_TIMEOUT_MS", "20000"}});
+}
+
+struct Asking {
+  explicit Asking(ScriptServer::Script script, const Row& row = kRows[0])
+      : server(std::move(script)), settings(settings_for(row, server.url())) {}
+  QueryDesk& desk() {
+    if (!made) made = std::make_shared<QueryDesk>(settings, net.transport(), world, world.clock);
+    return *made;
+  }
+  Question question(const std::string& text = "Which provider?") {
+    return {"main\nkey\nada", {"You answer.", text}, "", 0};
+  }
+  std::int64_t spent(const char* column) {
+    return must(world.store.db().query_int(std::string("SELECT sum(") + column +
+                                           ") FROM query_turns"))
+        .value_or(0);
+  }
+  World world;
+  ScriptServer server;
+  Net net;
+  QuerySettings settings;
+  std::shared_ptr<QueryDesk> made;
+};
+
+TEST(Ask, each_provider_is_spoken_to_in_its_own_protocol_and_its_usage_is_charged) {
+  for (const Row& row : kRows) {
+    Asking a([&](const ScriptRequest& request) { return speak(row.name, request, {}); }, row);
+    const auto reply = a.desk().ask(a.question());
+    ASSERT_TRUE(reply.ok()) << row.name << " " << describe(reply.error());
+    EXPECT_EQ(reply->text, "Mollie [m1]") << row.name;
+    EXPECT_EQ(reply->usage.input_tokens, 900) << row.name;
+    EXPECT_EQ(reply->usage.output_tokens, 30) << row.name;
+    EXPECT_EQ(reply->micro_usd, row.micro_usd) << row.name;
+    EXPECT_EQ(a.spent("reserved_micro_usd"), 0) << row.name;
+    EXPECT_EQ(a.spent("spent_micro_usd"), row.micro_usd) << row.name;
+    EXPECT_EQ(
+        must(a.world.store.db().query_int("SELECT micro_usd FROM spend WHERE worker = 'query'")),
+        row.micro_usd);
+  }
+}
+
+TEST(Ask, a_wrong_key_is_said_without_the_key_and_costs_nothing) {
+  for (const Row& row : kRows) {
+    Asking a([&](const ScriptRequest& request) { return speak(row.name, request, {}); }, row);
+    a.settings.ask.api_key = "k-wrong-and-secret";
+    const auto reply = a.desk().ask(a.question());
+    ASSERT_FALSE(reply.ok()) << row.name;
+    EXPECT_EQ(describe(reply.error()).find("k-wrong"), std::string::npos);
+    EXPECT_EQ(a.spent("spent_micro_usd"), 0) << row.name;
+  }
+}
+
+TEST(Ask, a_busy_provider_is_asked_once_more_when_it_says_so) {
+  for (const Row& row : kRows) {
+    const int status = std::string(row.name) == "anthropic" ? 529 : 429;
+    std::atomic<int> asked{0};
+    Asking a(
+        [&](const ScriptRequest& request) -> ScriptAnswer {
+          if (++asked > 1) return speak(row.name, request, {});
+          if (std::string(row.name) == "google") {
+            return {
+                429,
+                R"({"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"0.02s"}]}})",
+                {},
+                false};
+          }
+          return {status,
+                  R"({"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}})",
+                  {{"retry-after", "0"}},
+                  false};
+        },
+        row);
+    EXPECT_TRUE(a.desk().ask(a.question()).ok()) << row.name;
+    EXPECT_EQ(asked, 2) << row.name;
+  }
+}
+
+TEST(Ask, a_limit_that_lasts_is_reported_and_not_waited_for) {
+  Asking a([](const ScriptRequest&) -> ScriptAnswer {
+    return {429, R"({"error":{"message":"rate limited"}})", {{"retry-after", "120"}}, false};
+  });
+  const auto reply = a.desk().ask(a.question());
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(reply.error().reason, "http_429");
+  EXPECT_EQ(a.server.requests(), 1);
+  EXPECT_EQ(a.spent("spent_micro_usd") + a.spent("reserved_micro_usd"), 0);
+}
+
+TEST(Ask, refusals_and_answers_that_are_none_are_told_apart) {
+  const struct {
+    std::size_t row;
+    const char* body;
+    const char* reason;
+  } cases[] = {
+      {0, R"({"content":[],"stop_reason":"refusal","usage":{"input_tokens":9,"output_tokens":1}})",
+       "refused"},
+      {0, R"({"content":[],"stop_reason":"end_turn"})", "empty"},
+      {1,
+       R"({"choices":[{"message":{"content":null,"refusal":"I cannot"},"finish_reason":"stop"}]})",
+       "refused"},
+      {1, R"({"choices":[]})", "bad_answer"},
+      {2, R"({"promptFeedback":{"blockReason":"SAFETY"}})", "refused"},
+      {2, R"({"candidates":[{"finishReason":"SAFETY"}]})", "refused"},
+      {3, R"({"error":{"code":402,"message":"Insufficient credits"}})", "http_402"},
+      {4, "<html>proxy</html>", "html"},
+      {4, "null", "bad_answer"}};
+  for (const auto& row : cases) {
+    Asking a([&](const ScriptRequest&) -> ScriptAnswer { return {200, row.body, {}, false}; },
+             kRows[row.row]);
+    const auto reply = a.desk().ask(a.question());
+    ASSERT_FALSE(reply.ok()) << row.body;
+    EXPECT_EQ(reply.error().reason, row.reason) << row.body;
+  }
+}
+
+TEST(Ask, an_answer_cut_at_its_limit_says_so) {
+  Asking a([](const ScriptRequest&) -> ScriptAnswer {
+    return {
+        200,
+        R"({"content":[{"type":"text","text":"half"}],"stop_reason":"max_tokens","usage":{"input_tokens":9,"output_tokens":1024}})",
+        {},
+        false};
+  });
+  EXPECT_TRUE(a.desk().ask(a.question())->cut);
+}
+
+TEST(Ask, what_may_have_been_worked_on_counts_as_spent) {
+  Asking a([](const ScriptRequest&) -> ScriptAnswer { return {200, "", {}, true}; });
+  ASSERT_FALSE(a.desk().ask(a.question(std::string(3000, 'x'))).ok());
+  EXPECT_GT(a.spent("spent_micro_usd"), 500);
+  EXPECT_EQ(a.spent("reserved_micro_usd"), 0);
+}
+
+// --- Money ------------------------------------------------------------------------------------
+
+TEST(Budget, a_question_over_its_limit_or_the_turns_is_not_asked) {
+  Asking a([](const ScriptRequest& request) { return anthropic(request, {}); });
+  EXPECT_EQ(a.desk().ask(a.question(std::string(200'000, 'x'))).error().reason, "over_query");
+  Question cheap = a.question();
+  cheap.usd_max = 0.001;
+  EXPECT_EQ(a.desk().ask(cheap).error().reason, "over_query");
+  Question generous = a.question(std::string(200'000, 'x'));
+  generous.usd_max = 100;  // never more than the operator allows
+  EXPECT_EQ(a.desk().ask(generous).error().reason, "over_query");
+  EXPECT_EQ(a.server.requests(), 0);
+}
+
+TEST(Budget, a_turn_ends_its_questions_and_the_next_turn_begins_anew) {
+  const Said dear{"long", 20'000, 1'000};  // 0.025 USD each
+  Asking a([&](const ScriptRequest& request) { return anthropic(request, dear); });
+  int asked = 0;
+  Result<Reply> last = a.desk().ask(a.question());
+  for (; last.ok() && asked < 20; last = a.desk().ask(a.question())) ++asked;
+  EXPECT_EQ(last.error().reason, "over_turn");
+  EXPECT_EQ(asked, 4);
+  EXPECT_LE(a.spent("spent_micro_usd"), 100'000);
+  Question other = a.question();
+  other.owner = "main\nkey\nbob";
+  EXPECT_TRUE(a.desk().ask(other).ok()) << "another's turn is another's budget";
+  a.world.clock.advance(1000);
+  a.desk().begin_turn("main\nkey\nada");
+  EXPECT_TRUE(a.desk().ask(a.question()).ok());
+}
+
+TEST(Budget, what_was_spent_outlives_a_restart_in_the_middle_of_a_turn) {
+  const Said dear{"long", 80'000, 1'000};
+  Asking a([&](const ScriptRequest& request) { return anthropic(request, dear); });
+  ASSERT_TRUE(a.desk().ask(a.question()).ok());
+  EXPECT_EQ(a.spent("spent_micro_usd"), 85'000);
+  a.made.reset();
+  EXPECT_TRUE(a.desk().ask(a.question()).ok());  // 15,000 are left
+  EXPECT_EQ(a.desk().ask(a.question()).error().reason, "over_turn");
+}
+
+TEST(Budget, questions_at_once_never_reserve_more_than_there_is) {
+  Asking a([](const ScriptRequest& request) { return anthropic(request, {"x", 9'000, 200}); });
+  a.settings.turn_usd_max = 0.03;
+  std::vector<Question> questions(12, a.question(std::string(12'000, 'x')));
+  int answered = 0, over = 0;
+  for (const auto& reply : a.desk().ask_all(questions)) {
+    if (reply.ok()) {
+      ++answered;
+    } else if (reply.error().reason == "over_turn") {
+      ++over;
+    }
+  }
+  EXPECT_EQ(answered + over, 12);
+  EXPECT_EQ(answered, a.server.requests());
+  EXPECT_LE(a.spent("spent_micro_usd"), 30'000);
+  EXPECT_LE(a.server.at_once_max(), 4);
+  EXPECT_EQ(a.spent("reserved_micro_usd"), 0);
+}
+
+TEST(QuerySettings, the_first_provider_with_a_key_is_taken_and_mistakes_are_named) {
+  EXPECT_EQ(query_settings({{"OPENAI_API_KEY", "k"}}).ask.model, "gpt-4o-mini");
+  EXPECT_EQ(query_settings({{"GOOGLE_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "a"}}).ask.model,
+            "claude-haiku-4-5");
+  EXPECT_EQ(query_settings({{"RC_PROVIDER", "openai"}, {"RC_MODEL", "x"}, {"OPENAI_API_KEY", "k"}})
+                .ask.model,
+            "x");
+  for (const std::map<std::string, std::string>& bad :
+       {std::map<std::string, std::string>{},
+        {{"RC_PROVIDER", "moon"}},
+        {{"RC_PROVIDER", "compatible"}},
+        {{"OPENAI_API_KEY", "k"}, {"RC_BUDGET_PER_QUERY", "lots"}},
+        {{"OPENAI_API_KEY", "k"}, {"RC_BUDGET_PER_TURN", "NaN"}},
+        {{"RC_PROVIDER", "openai"}}}) {
+    EXPECT_FALSE(query_settings(bad).problem.empty());
+  }
+  EXPECT_DOUBLE_EQ(query_settings({{"RC_BUDGET_PER_QUERY", ""}}).query_usd_max, 0.05);
+}
+
+// --- rc_query ---------------------------------------------------------------------------------
+
+struct Asked : Asking {
+  explicit Asked(ScriptServer::Script script) : Asking(std::move(script)) {
+    first = world.say({.text = "We chose Stripe as the payment provider"});
+    second = world.say({.text = "Changed: Mollie replaces Stripe as the payment provider"});
+    world.say({.text = "The cat sleeps on the sofa"});
+    ServingParts parts;
+    parts.config = world.config;
+    parts.clock = &world.clock;
+    parts.open_reader = [path = world.dir.file("clawmark.db")] {
+      return Store::open_read_only(path);
+    };
+    parts.bodies = &world.bodies;
+    parts.writer = &world;
+    parts.new_id = [] { return std::string("id"); };
+    parts.repl_program = world.serving->repl_program;
+    (void)desk();
+    parts.desk = made;
+    world.serving = std::make_unique<Serving>(std::move(parts));
+  }
+  Seq first, second;
+};
+
+TEST(Query, answers_from_the_history_with_the_messages_it_rests_on) {
+  std::string prompt;
+  Asked* self = nullptr;
+  Asked a([&](const ScriptRequest& request) {
+    prompt = request.body;
+    return anthropic(
+        request, {"Mollie [m" + std::to_string(self->second.value) + "], not [m99999]", 500, 20});
+  });
+  self = &a;
+  const auto answer =
+      a.world.tool("rc_query", kAda, {{"question", "Which payment provider did we choose?"}});
+  ASSERT_TRUE(get_bool(answer, "ok")) << to_text(answer);
+  const auto& details = answer.at("details").as_object();
+  ASSERT_EQ(details.at("sources").as_array().size(), 1U);
+  EXPECT_EQ(get_string(details.at("sources").as_array()[0].as_object(), "id"),
+            std::to_string(a.second.value));
+  EXPECT_EQ(get_string(details, "confidence"), "high");
+  EXPECT_NEAR(get_double(details, "costUsd"), 0.0006, 1e-9);
+  EXPECT_NE(prompt.find("Mollie replaces Stripe"), std::string::npos);
+  EXPECT_LT(prompt.find("We chose Stripe"), prompt.find("Mollie replaces"));
+}
+
+TEST(Query, nothing_found_asks_nobody_and_a_strangers_history_stays_out) {
+  Asked a([](const ScriptRequest& request) { return anthropic(request, {}); });
+  const auto bob = World::caller("agent:main:telegram:direct:202", "202", "s2");
+  for (const char* scope : {"current", "all"}) {
+    const auto answer = a.world.tool(
+        "rc_query", bob, {{"question", "Which payment provider did we choose?"}, {"scope", scope}});
+    EXPECT_FALSE(holds(answer, "Mollie"));
+  }
+  EXPECT_EQ(a.server.requests(), 0);
+}
+
+TEST(Query, a_long_message_leaves_room_for_the_others_and_the_budget_shrinks_the_prompt) {
+  std::size_t bytes = 0;
+  Asked a([&](const ScriptRequest& request) {
+    bytes = request.body.size();
+    return anthropic(request, {});
+  });
+  for (int i = 0; i < 30; ++i) {
+    a.world.say(
+        {.text = "payment provider note " + std::to_string(i) + " " + std::string(20'000, 'x')});
+  }
+  EXPECT_TRUE(get_bool(
+      a.world.tool("rc_query", kAda, {{"question", "payment provider?"}, {"budget", 0.015}}),
+      "ok"));
+  EXPECT_LT(bytes, 40'000U);
+  EXPECT_GT(bytes, 5'000U);
+  const auto poor =
+      a.world.tool("rc_query", kAda, {{"question", "payment provider?"}, {"budget", 0.0001}});
+  EXPECT_FALSE(get_bool(poor, "ok", true));
+  EXPECT_TRUE(holds(poor, "rc_grep"));
+}
+
+TEST(Query, without_a_model_it_names_the_remedy) {
+  World w;
+  w.say({.text = "hello"});
+  EXPECT_TRUE(holds(w.tool("rc_query", kAda, {{"question", "hello?"}}), "No model can be asked"));
+}
+
+TEST(Query, a_prompt_begins_the_turn_and_a_script_asks_under_the_same_budget) {
+  Asked a([](const ScriptRequest& request) { return anthropic(request, {"yes", 30'000, 100}); });
+  const auto ask = [&](const std::string& code) {
+    return to_text(a.world.tool("rc_repl", kAda, {{"code", code}}));
+  };
+  EXPECT_NE(ask("FINAL(llm_query_parallel(['a', 'b']).join())").find("yes,yes"), std::string::npos);
+  EXPECT_NE(ask("FINAL(llm_query('c'))").find("yes"), std::string::npos);
+  EXPECT_NE(ask("for (;;) llm_query('d')").find("of this turn's budget"), std::string::npos);
+  a.world.clock.advance(1000);
+  a.world.inject(kAda, "next prompt");
+  EXPECT_NE(ask("FINAL(llm_query('e'))").find("yes"), std::string::npos);
+}
+
+TEST(Tokens, estimates_do_not_fall_far_below_what_tokenizers_count) {
+  EXPECT_GE(estimate_tokens("The quick brown fox jumps over the lazy dog."), 10);
+  EXPECT_GE(estimate_tokens("日本語の検索テスト"), 9);
+  EXPECT_GE(estimate_tokens("Привет, как дела сегодня?"), 8);
+  EXPECT_EQ(prefix_tokens(std::string(1000, 'x'), 33).size(), 100U);
+}
+
+}  // namespace
+}  // namespace clawmark
