@@ -1,7 +1,7 @@
 #pragma once
-// The one append-only table. Dense: max(seq) = count(*). chain = SHA-256(previous chain ‖ seq as 8
-// bytes, big endian ‖ type ‖ payload_hash), 32 zero bytes before the first event; it covers the
-// payload's hash, so a redaction does not break it.
+// The one append-only table. Dense: max(seq) = count(*). chain = SHA-256 over the previous chain
+// and every column by the rule in docs/log-format.md, 32 zero bytes before the first event; it
+// covers the payload's hash, so a redaction does not break it.
 
 #include <cstddef>
 #include <functional>

@@ -124,9 +124,9 @@ TEST_F(Tools, a_change_of_settings_is_no_history_that_waits) {
 }
 
 TEST_F(Tools, C137_a_search_for_nothing_but_small_words_finds_them) {
-  world.say({.text = "please don't water the ficus"});
-  world.say({.text = "the flag is written AND in capitals"});
-  world.say({.text = "herons eat fish"});
+  world.say({.text = "please don't water the ficus", .session_id = "a"});
+  world.say({.text = "the flag is written AND in capitals", .session_id = "b"});
+  world.say({.text = "herons eat fish", .session_id = "c"});
   world.embed_all();
   const auto texts = [&](const char* query) {
     std::vector<std::string> out;
