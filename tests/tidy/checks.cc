@@ -195,13 +195,13 @@ std::vector<Finding> check_time_and_chance(const std::string& path, std::string_
   if (!starts_with_any(path, kClockPlaces)) {
     find_words(path, code,
                {"system_clock::now", "steady_clock::now", "high_resolution_clock::now",
-                "utc_clock::now", "gettimeofday", "clock_gettime", "timespec_get", "time(nullptr)",
-                "time(NULL)", "time(0)", "std::time(", "std::clock("},
+                "utc_clock::now", "gettimeofday(", "clock_gettime(", "timespec_get(",
+                "time(nullptr)", "time(NULL)", "time(0)", "std::time(", "std::clock("},
                ": time enters through Clock only", out);
   }
   if (!starts_with_any(path, kChancePlaces)) {
     find_words(path, code,
-               {"random_device", "RAND_bytes", "getrandom", "arc4random", "rand()", "srand(",
+               {"random_device", "RAND_bytes", "getrandom(", "arc4random", "rand()", "srand(",
                 "default_random_engine", "uuid_generate"},
                ": randomness is seeded and handed in", out);
   }
