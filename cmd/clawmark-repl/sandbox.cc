@@ -22,11 +22,11 @@ constexpr rlim_t kCpuHardSeconds = 4;
 
 // What an engine without files, threads and network needs.
 constexpr int kAllowed[] = {
-    SCMP_SYS(exit),        SCMP_SYS(exit_group),    SCMP_SYS(brk),
-    SCMP_SYS(munmap),      SCMP_SYS(madvise),       SCMP_SYS(mremap),
-    SCMP_SYS(futex),       SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday),
-    SCMP_SYS(getrandom),   SCMP_SYS(rt_sigreturn),  SCMP_SYS(rt_sigprocmask),
-    SCMP_SYS(sigaltstack), SCMP_SYS(sched_yield),   SCMP_SYS(restart_syscall),
+    SCMP_SYS(exit),        SCMP_SYS(exit_group),   SCMP_SYS(brk),
+    SCMP_SYS(munmap),      SCMP_SYS(madvise),      SCMP_SYS(mremap),
+    SCMP_SYS(futex),       __SNR_clock_gettime,    __SNR_gettimeofday,
+    __SNR_getrandom,       SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(sigaltstack), SCMP_SYS(sched_yield),  SCMP_SYS(restart_syscall),
     SCMP_SYS(getrusage)};
 
 // What libraries try and can do without: refused, not fatal.
