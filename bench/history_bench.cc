@@ -152,6 +152,7 @@ void run(std::size_t count) {
       std::filesystem::temp_directory_path() / ("clawmark-history-bench-" + std::to_string(count));
   std::filesystem::remove_all(dir);
   std::filesystem::create_directories(dir);
+  std::filesystem::permissions(dir, std::filesystem::perms::owner_all);
   const SystemClock clock;
   const std::string path = (dir / "clawmark.db").string();
   const auto texts = make_texts(count);
@@ -203,6 +204,7 @@ void run(std::size_t count) {
   show(serving, "words, common", "rc_grep",
        {{"pattern", texts[count / 2].substr(0, 40)}, {"scope", "all"}});
   show(serving, "peek, newest of all", "rc_peek", {{"offset", 0}, {"sessionId", "all"}});
+  show(serving, "peek, a conversation of all", "rc_peek", {{"offset", 0}});
   show(serving, "slice of one session", "rc_slice",
        {{"start", 100}, {"end", 120}, {"sessionId", "s3"}});
   show(serving, "timeline of all, 30 days", "rc_timeline", {{"sessionId", "all"}});

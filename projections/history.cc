@@ -17,13 +17,14 @@ constexpr char kInHistory[] =
     " m.agent = ?1 AND m.state = 'active' AND m.lane IN ('direct', 'group')"
     " AND m.class IN ('chat', 'toolResult') AND m.noise IN ('', 'command')"
     " AND m.audience IN (SELECT value FROM json_each(?2)) ";
+constexpr char kEntryColumns[] = "SELECT m.seq, m.occurred_ms, m.role, m.chars FROM ";
 // Parameter 3: sessions (JSON). Off the path in one session of a conversation is off the path of
-// all of it.
-constexpr char kInSessions[] =
-    " AND m.seq IN (SELECT s.message FROM message_sessions s WHERE s.agent = ?1 AND s.session_id"
-    " IN (SELECT value FROM json_each(?3)) GROUP BY s.message HAVING min(s.active)) ";
-constexpr char kEntryColumns[] =
-    "SELECT m.seq, m.occurred_ms, m.role, m.chars FROM messages m WHERE";
+// all of it. A CROSS JOIN keeps the order: the conversation's messages are looked up one by one,
+// not all messages looked through.
+constexpr char kOfSessions[] =
+    "(SELECT s.message FROM message_sessions s WHERE s.agent = ?1 AND s.session_id IN (SELECT value"
+    " FROM json_each(?3)) GROUP BY s.message HAVING min(s.active)) t CROSS JOIN messages m ON"
+    " m.seq = t.message AND";
 constexpr char kInOrder[] = " ORDER BY m.occurred_ms, m.seq";
 
 std::string list(const std::vector<std::string>& values) {
@@ -66,11 +67,12 @@ Status collect(Statement& statement, const GramQuery& query, bool has_grams, Gra
 Result<std::vector<HistoryEntry>> history_entries(Database& db, const HistoryScope& scope) {
   if (scope.audiences.empty()) return std::vector<HistoryEntry>{};
   if (!scope.sessions) {
-    CLAWMARK_ASSIGN(Statement * all, db.cached(std::string(kEntryColumns) + kInHistory + kInOrder));
+    CLAWMARK_ASSIGN(Statement * all, db.cached(std::string(kEntryColumns) + "messages m WHERE" +
+                                               kInHistory + kInOrder));
     return read_entries(all->with(scope.agent, list(scope.audiences)));
   }
   CLAWMARK_ASSIGN(Statement * some,
-                  db.cached(std::string(kEntryColumns) + kInHistory + kInSessions + kInOrder));
+                  db.cached(std::string(kEntryColumns) + kOfSessions + kInHistory + kInOrder));
   return read_entries(some->with(scope.agent, list(scope.audiences), list(*scope.sessions)));
 }
 
