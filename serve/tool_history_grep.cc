@@ -117,8 +117,8 @@ Result<std::vector<GramCandidate>> regex_candidates(Grep& grep, const HistoryPat
 Status grep_regex(Grep& grep) {
   auto compiled = HistoryPattern::compile(grep.pattern);
   if (!compiled.ok()) return compiled.error();
-  std::optional<Cursor> after;
-  if (!grep.cursor.empty() && !(after = parse_cursor(grep.cursor))) {
+  const std::optional<Cursor> after = parse_cursor(grep.cursor);
+  if (!grep.cursor.empty() && !after) {
     return make_error(ErrorKind::kInvalid, "pattern", "bad_cursor",
                       "cursor must be one that an earlier answer gave");
   }

@@ -1,3 +1,8 @@
+// The engine's rooted handles keep addresses of locals by design.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wdangling-pointer"
+#endif
+
 #include "cmd/clawmark-repl/engine.h"
 
 #include <js/Array.h>

@@ -43,11 +43,11 @@ bool add_rules(scmp_filter_ctx filter) {
     if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), call, 0) != 0) return false;
   }
   for (const int call : {SCMP_SYS(read), SCMP_SYS(write)}) {
-    const scmp_arg_cmp only_socket = SCMP_A0(SCMP_CMP_EQ, kSocket);
+    const scmp_arg_cmp only_socket{0, SCMP_CMP_EQ, kSocket, 0};
     if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, only_socket) != 0) return false;
   }
   for (const int call : {SCMP_SYS(mmap), SCMP_SYS(mprotect)}) {
-    const scmp_arg_cmp not_executable = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+    const scmp_arg_cmp not_executable{2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0};
     if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, not_executable) != 0) return false;
   }
   return true;
