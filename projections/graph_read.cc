@@ -99,9 +99,9 @@ Result<std::optional<NodePart>> part_at(Database& db, const GraphScope& scope,
       "SELECT c.key, c.body, c.slot, c.choice, c.replaces, c.said_ms, c.message, c.quote, "
       "m.entry_id FROM graph_claims c JOIN graph_messages m ON m.message = c.message WHERE c.agent "
       "= ?1 AND c.holder = ?2 AND c.kind = 'node' AND c.type = ?3 AND c.key = ?4 AND c.state = "
-      "'live' AND c.said_ms <= ?5",
+      "'live' AND c.said_ms <= ?5 AND c.seq <= ?6",
       [&](Statement& row) { claims.push_back(read_node_claim(row)); }, scope.agent, holder,
-      now.type, now.key, *scope.at));
+      now.type, now.key, scope.last_said(), scope.last_seq()));
   const auto state = settle_node(std::move(claims));
   if (!state) return std::optional<NodePart>{};
   NodePart part;
@@ -125,7 +125,17 @@ Result<std::optional<NodePart>> part_at(Database& db, const GraphScope& scope,
   n.message = state->message;
   n.quote = state->quote;
   n.holders = {holder};
-  if (n.valid_to && *n.valid_to > *scope.at) {
+  bool later = n.valid_to && *n.valid_to > scope.last_said();
+  if (n.valid_to && scope.through) {
+    later = true;
+    CLAWMARK_TRY(for_rows(
+        db,
+        "SELECT 1 FROM graph_claims WHERE agent = ?1 AND holder = ?2 AND kind = 'node' AND type = "
+        "?3 AND key = ?4 AND state = 'live' AND seq <= ?5 LIMIT 1",
+        [&](Statement&) { later = false; }, scope.agent, holder, now.type, n.superseded_by,
+        scope.last_seq()));
+  }
+  if (later) {
     n.valid_to.reset();
     n.superseded_by.clear();
   }

@@ -79,6 +79,7 @@ CREATE TABLE IF NOT EXISTS graph_episodes__g#(
   quote TEXT NOT NULL, UNIQUE(agent, holder, type, key)) STRICT;
 CREATE INDEX IF NOT EXISTS graph_episodes__g#_when
   ON graph_episodes__g#(agent, holder, occurred_ms);
+CREATE TABLE IF NOT EXISTS graph_dissolved__g#(seq INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE IF NOT EXISTS graph_counters__g#(
   name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 )sql";
@@ -89,7 +90,7 @@ inline constexpr std::string_view kGraphDrop =
     "DROP TABLE IF EXISTS graph_let_go__g#; DROP TABLE IF EXISTS graph_merges__g#;"
     "DROP TABLE IF EXISTS graph_nodes__g#; DROP TABLE IF EXISTS graph_aliases__g#;"
     "DROP TABLE IF EXISTS graph_edges__g#; DROP TABLE IF EXISTS graph_episodes__g#;"
-    "DROP TABLE IF EXISTS graph_counters__g#;";
+    "DROP TABLE IF EXISTS graph_dissolved__g#; DROP TABLE IF EXISTS graph_counters__g#;";
 
 inline constexpr std::string_view kGraphViews = R"sql(
 DROP VIEW IF EXISTS graph_nodes;

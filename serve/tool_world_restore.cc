@@ -35,19 +35,11 @@ class Restore {
   Restore(Database& db, const GraphScope& scope, WorldText& text)
       : db_(db), scope_(scope), text_(text) {}
 
-  // The paragraph that a model wrote last, unless more was said since; else what was said last.
   Status left_off() {
     text_.heading("Where things were left off");
-    CLAWMARK_ASSIGN(const auto written, graph_texts(db_, scope_, "state", 1));
-    EpisodeQuery query;
-    query.limit = kLeftOff;
-    CLAWMARK_ASSIGN(const auto newest, list_episodes(db_, scope_, query));
-    if (!written.empty() && (newest.empty() || newest[0].occurred <= written[0].said)) {
-      text_.line(written[0].text, written[0].message);
-      return Ok{};
-    }
-    for (const auto& episode : newest) {
-      text_.line(text_.date(episode.occurred) + ": " + episode.title, episode.message);
+    CLAWMARK_ASSIGN(const auto lines, clawmark::left_off(db_, scope_, kLeftOff));
+    for (const auto& line : lines) {
+      text_.line(text_.date(line.said) + ": " + line.text, line.message);
     }
     return Ok{};
   }
