@@ -129,7 +129,8 @@ void run(std::size_t things) {
   where.path = dir / "clawmark.db";
   Store store = must(Store::open(where, clock));
   const auto graph = make_graph_projection(), messages = make_messages_projection();
-  Projection* list[] = {messages.get(), graph.get()};
+  const auto facts = make_facts_projection({});
+  Projection* list[] = {messages.get(), facts.get(), graph.get()};
   status(ensure_projections(store.db(), list));
 
   std::mt19937_64 random(20261121);
@@ -142,6 +143,7 @@ void run(std::size_t things) {
     status(txn.commit());
   }
   fold_all(store, *messages);
+  fold_all(store, *facts);
   Times fold;
   fold.measure([&] { fold_all(store, *graph); });
   const double seconds = fold.wall(0.5) / 1e3;

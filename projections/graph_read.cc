@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/json.h"
 #include "base/limits_world.h"
@@ -150,14 +151,24 @@ TimeMs as_of(const GraphScope& scope) {
 Result<std::optional<GraphNodeRow>> assemble(Database& db, const GraphScope& scope,
                                              std::string_view type, std::string_view key) {
   static const std::string kSql = std::string("SELECT ") + kNodeColumns +
-                                  "FROM graph_nodes n WHERE n.agent = ?1 AND n.holder = ?2 AND "
-                                  "n.type = ?3 AND n.key = ?4";
+                                  "FROM graph_nodes n WHERE n.agent = ?1 AND n.key = ?2 AND n.type "
+                                  "= ?3";
+  std::map<std::string, NodePart> known;  // by holder
+  CLAWMARK_TRY(for_rows(
+      db, kSql,
+      [&](Statement& row) {
+        NodePart part = read_node(row);
+        const std::string holder = part.row.holders.front();
+        known.emplace(holder, std::move(part));
+      },
+      scope.agent, key, type));
   std::optional<NodePart> whole;
   for (const auto& holder : scope.holders) {
-    std::optional<NodePart> part;
-    CLAWMARK_TRY(for_rows(
-        db, kSql, [&](Statement& row) { part = read_node(row); }, scope.agent, holder, type, key));
-    if (part && scope.at) {
+    const auto found = known.find(holder);
+    if (found == known.end()) continue;
+    std::optional<NodePart> part = std::move(found->second);
+    known.erase(found);
+    if (scope.at) {
       CLAWMARK_ASSIGN(part, part_at(db, scope, holder, part->row));
     }
     if (!part) continue;

@@ -70,8 +70,8 @@ CREATE TABLE IF NOT EXISTS graph_edges__g#(
   to_key TEXT NOT NULL, from_ms INTEGER NOT NULL, until_ms INTEGER, confidence REAL NOT NULL,
   last_ms INTEGER NOT NULL, message INTEGER NOT NULL, quote TEXT NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS graph_edges__g#_from
-  ON graph_edges__g#(agent, from_key, from_type, holder, type, slot);
-CREATE INDEX IF NOT EXISTS graph_edges__g#_to ON graph_edges__g#(agent, to_key, to_type, holder);
+  ON graph_edges__g#(agent, from_key, from_type, holder, from_ms);
+CREATE INDEX IF NOT EXISTS graph_edges__g#_to ON graph_edges__g#(agent, to_key, to_type, holder, from_ms);
 CREATE TABLE IF NOT EXISTS graph_episodes__g#(
   id INTEGER PRIMARY KEY, agent TEXT NOT NULL, holder TEXT NOT NULL, type TEXT NOT NULL,
   key TEXT NOT NULL, title TEXT NOT NULL, description TEXT NOT NULL, salience REAL NOT NULL,

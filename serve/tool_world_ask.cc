@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/read_snapshot.h"
 #include "base/utf8.h"
 #include "log/event_log.h"
 #include "log/graph_events.h"
@@ -323,6 +324,7 @@ Result<ToolAnswer> tool_world_graph(const ToolCallContext& context, const json::
   if (context.sight.holders.empty()) return closed_answer(context.sight);
   const auto scope = world_scope(context, params);
   if (!scope.ok()) return wrong(scope.error().message);
+  const ReadSnapshot snapshot(context.db);
   const std::string action = get_string(params, "action", "list");
   WorldText text(context.db, context.serving.config()->timezone, kAnswerChars);
   if (action == "list") {

@@ -24,7 +24,7 @@ const restored = async () =>
 
 test("wc_restore in a fresh session after a reset says where things stand", async () => {
   await world.say("We decided to use Mollie instead of Stripe, because the fees are lower.", ADA);
-  await world.say("The test sale fails with E-SEAT-409. We are blocked.", ADA);
+  await world.say("The test sale fails with E-SEAT-409, we are blocked.", ADA);
   assert.match((await world.say("/reset", ADA)).answer, /reset/i);
   await until("the world model knows what was said", async () => {
     const text = await restored();
