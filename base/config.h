@@ -50,6 +50,7 @@ struct Config {
   int extract_every_messages = 30;    // a window is ready at this many messages, or when idle
   double recall_threshold = 0.35;     // calibrated score below which nothing is recalled
   int facts_chars = 6000;
+  int state_chars = 600;  // CLAWMARK_STATE_CHARS, 0..2000
   int block_chars = 12000;
   std::string log_level = "notice";  // CLAWMARK_LOG_LEVEL: error|warning|notice|info|debug
 

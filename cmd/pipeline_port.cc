@@ -16,6 +16,7 @@ void add_remaining(const WorkerRemaining& row, Remaining& remaining) {
   if (row.worker == "ingest") remaining.ingest += row.remaining;
   if (row.worker == "embed") remaining.embed += row.remaining;
   if (row.worker == "extract") remaining.extract += row.remaining;
+  if (row.worker == "graph" || row.worker == "condense") remaining.graph += row.remaining;
 }
 
 // While a command runs.

@@ -88,6 +88,11 @@ class GraphExtractor {
   virtual Result<GraphAnswer> extract_local(std::span<const WindowMessage> window,
                                             std::string_view zone) = 0;
   virtual HttpRequest plan(std::span<const WindowMessage> window, std::string_view zone) const = 0;
+  // The same with less prose: the last answer's was no good.
+  virtual HttpRequest plan_shorter(std::span<const WindowMessage> window,
+                                   std::string_view zone) const {
+    return plan(window, zone);
+  }
   virtual Result<GraphAnswer> interpret(const Result<HttpResponse>& response,
                                         std::span<const WindowMessage> window) const = 0;
 };

@@ -27,8 +27,12 @@ namespace clawmark {
 struct GraphScope {
   std::string agent;
   std::vector<std::string> holders;
-  TimeMs now;                // for decay
-  std::optional<TimeMs> at;  // only what had been said by then; else everything
+  TimeMs now;                                 // for decay
+  std::optional<TimeMs> at;                   // only what had been said by then; else everything
+  std::optional<Seq> through = std::nullopt;  // and only what the log knew at this position
+  // What was said later, or recorded later, is left out.
+  TimeMs last_said() const { return at && !through ? *at : TimeMs{INT64_MAX}; }
+  std::int64_t last_seq() const { return through ? through->value : INT64_MAX; }
 };
 
 // Where a line comes from.
@@ -71,7 +75,9 @@ struct GraphEpisodeRow {
 
 struct GraphTextRow {      // prose or state of a chunk
   std::int64_t event = 0;  // graph.completed
-  std::string session_id, text, model;
+  std::string session_id, text, model, method;
+  int depth = 0;                      // 0: of a chunk of messages
+  std::vector<std::int64_t> sources;  // events of the summaries below it
   TimeMs said;
   std::int64_t message = 0;
 };

@@ -54,6 +54,8 @@ Status GraphFold::fold(const Event& event) {
   if (type == event_type::kExtractionCompleted) return extraction(event);
   if (type == event_type::kFactForgotten) return forgotten(event);
   if (type == event_type::kGraphCompleted) return graph(event);
+  if (type == event_type::kSummaryCompleted) return take_prose(event, "text");
+  if (type == event_type::kSummaryDissolved) return dissolved(event);
   if (type == event_type::kGraphMerged) return merged(event, false);
   if (type == event_type::kGraphUnmerged) return merged(event, true);
   if (type == event_type::kSessionBranch) {
@@ -270,13 +272,16 @@ Status GraphFold::take_prose(const Event& event, const char* member) {
   if (trim(text).empty() || messages == nullptr || holder.empty()) return Ok{};
   if (!screen_for_injection(text).empty()) return count("injection_blocked");
   Item item;
-  item.kind = member;
+  item.kind = std::string_view(member) == "text" ? "prose" : member;
   item.holder = holder;
   item.type = get_string(event.payload, "session_id");
   item.key = std::to_string(event.seq.value);
   item.body = {{"text", text},
                {"session_id", get_string(event.payload, "session_id")},
-               {"model", get_string(event.payload, "model")}};
+               {"model", get_string(event.payload, "model")},
+               {"method", get_string(event.payload, "method")},
+               {"depth", get_int(event.payload, "depth")}};
+  if (const auto* sources = find_array(event.payload, "sources")) item.body["sources"] = *sources;
   for (const auto& message : *messages) {
     if (!message.is_int64()) continue;
     CLAWMARK_ASSIGN(const auto there,
@@ -303,6 +308,18 @@ Status GraphFold::insert(const Event& event, const Item& item) {
                     claim, message, quote));
   }
   return settle_claim(claim);
+}
+
+// A summary of summaries is taken apart: those below stand for themselves again.
+Status GraphFold::dissolved(const Event& event) {
+  const std::int64_t seq = get_int(event.payload, "summary");
+  CLAWMARK_TRY(tables_.run("INSERT OR IGNORE INTO graph_dissolved__g#(seq) VALUES(?1)", seq));
+  std::vector<std::int64_t> claims;
+  CLAWMARK_TRY(tables_.each(
+      "SELECT id FROM graph_claims__g# WHERE seq = ?1 AND kind = 'prose' AND agent = ?2",
+      [&](Statement& row) { claims.push_back(row.integer(0)); }, seq, event.scope.agent));
+  for (const std::int64_t claim : claims) CLAWMARK_TRY(settle_claim(claim));
+  return Ok{};
 }
 
 // graph.merged and graph.unmerged: a person's word, by when it was given.

@@ -118,8 +118,17 @@ Status GraphFold::settle_claim(std::int64_t claim) {
       },
       claim));
   const bool whole = kind == "prose" || kind == "state";
-  const bool live = newest != nullptr && !(whole && any_gone);
-  const char* state = live ? "live" : any_forgotten ? "forgotten" : "withdrawn";
+  const bool stands = newest != nullptr && !(whole && any_gone);
+  CLAWMARK_ASSIGN(
+      const auto apart,
+      tables_.query_int("SELECT 1 FROM graph_dissolved__g# d JOIN graph_claims__g# c ON "
+                        "c.seq = d.seq WHERE c.id = ?1 AND c.kind = 'prose'",
+                        claim));
+  const bool live = stands && !apart;
+  const char* state = live            ? "live"
+                      : stands        ? "dissolved"
+                      : any_forgotten ? "forgotten"
+                                      : "withdrawn";
   CLAWMARK_TRY(
       tables_.run("UPDATE graph_claims__g# SET state = ?2, said_ms = ?3, message = ?4, quote = ?5 "
                   "WHERE id = ?1",

@@ -11,17 +11,17 @@
 namespace clawmark {
 namespace {
 
-constexpr std::array<std::string_view, 13> kTypes = {
-    event_type::kMessageObserved, event_type::kMessageSighted,      event_type::kSessionBranch,
-    event_type::kSessionDeleted,  event_type::kExtractionCompleted, event_type::kFactForgotten,
-    event_type::kGraphCompleted,  event_type::kGraphMerged,         event_type::kGraphUnmerged,
-    event_type::kEventRedacted,   event_type::kMessageForgotten,    event_type::kSessionForgotten,
-    event_type::kPersonForgotten};
+constexpr std::array<std::string_view, 15> kTypes = {
+    event_type::kMessageObserved,  event_type::kMessageSighted,      event_type::kSessionBranch,
+    event_type::kSessionDeleted,   event_type::kExtractionCompleted, event_type::kFactForgotten,
+    event_type::kGraphCompleted,   event_type::kGraphMerged,         event_type::kGraphUnmerged,
+    event_type::kSummaryCompleted, event_type::kSummaryDissolved,    event_type::kEventRedacted,
+    event_type::kMessageForgotten, event_type::kSessionForgotten,    event_type::kPersonForgotten};
 
 class GraphProjection final : public Projection {
  public:
   std::string_view name() const override { return "graph"; }
-  int fold_version() const override { return 1; }
+  int fold_version() const override { return 2; }
   std::string ddl(int generation) const override {
     return generation_sql(kGraphDdl, kGraphPrefix, generation) +
            generation_sql(StandingLedger::ddl(), kGraphPrefix, generation);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/json.h"
 #include "base/limits_world.h"
@@ -99,9 +100,9 @@ Result<std::optional<NodePart>> part_at(Database& db, const GraphScope& scope,
       "SELECT c.key, c.body, c.slot, c.choice, c.replaces, c.said_ms, c.message, c.quote, "
       "m.entry_id FROM graph_claims c JOIN graph_messages m ON m.message = c.message WHERE c.agent "
       "= ?1 AND c.holder = ?2 AND c.kind = 'node' AND c.type = ?3 AND c.key = ?4 AND c.state = "
-      "'live' AND c.said_ms <= ?5",
+      "'live' AND c.said_ms <= ?5 AND c.seq <= ?6",
       [&](Statement& row) { claims.push_back(read_node_claim(row)); }, scope.agent, holder,
-      now.type, now.key, *scope.at));
+      now.type, now.key, scope.last_said(), scope.last_seq()));
   const auto state = settle_node(std::move(claims));
   if (!state) return std::optional<NodePart>{};
   NodePart part;
@@ -125,7 +126,17 @@ Result<std::optional<NodePart>> part_at(Database& db, const GraphScope& scope,
   n.message = state->message;
   n.quote = state->quote;
   n.holders = {holder};
-  if (n.valid_to && *n.valid_to > *scope.at) {
+  bool later = n.valid_to && *n.valid_to > scope.last_said();
+  if (n.valid_to && scope.through) {
+    later = true;
+    CLAWMARK_TRY(for_rows(
+        db,
+        "SELECT 1 FROM graph_claims WHERE agent = ?1 AND holder = ?2 AND kind = 'node' AND type = "
+        "?3 AND key = ?4 AND state = 'live' AND seq <= ?5 LIMIT 1",
+        [&](Statement&) { later = false; }, scope.agent, holder, now.type, n.superseded_by,
+        scope.last_seq()));
+  }
+  if (later) {
     n.valid_to.reset();
     n.superseded_by.clear();
   }
@@ -140,14 +151,24 @@ TimeMs as_of(const GraphScope& scope) {
 Result<std::optional<GraphNodeRow>> assemble(Database& db, const GraphScope& scope,
                                              std::string_view type, std::string_view key) {
   static const std::string kSql = std::string("SELECT ") + kNodeColumns +
-                                  "FROM graph_nodes n WHERE n.agent = ?1 AND n.holder = ?2 AND "
-                                  "n.type = ?3 AND n.key = ?4";
+                                  "FROM graph_nodes n WHERE n.agent = ?1 AND n.key = ?2 AND n.type "
+                                  "= ?3";
+  std::map<std::string, NodePart> known;  // by holder
+  CLAWMARK_TRY(for_rows(
+      db, kSql,
+      [&](Statement& row) {
+        NodePart part = read_node(row);
+        const std::string holder = part.row.holders.front();
+        known.emplace(holder, std::move(part));
+      },
+      scope.agent, key, type));
   std::optional<NodePart> whole;
   for (const auto& holder : scope.holders) {
-    std::optional<NodePart> part;
-    CLAWMARK_TRY(for_rows(
-        db, kSql, [&](Statement& row) { part = read_node(row); }, scope.agent, holder, type, key));
-    if (part && scope.at) {
+    const auto found = known.find(holder);
+    if (found == known.end()) continue;
+    std::optional<NodePart> part = std::move(found->second);
+    known.erase(found);
+    if (scope.at) {
       CLAWMARK_ASSIGN(part, part_at(db, scope, holder, part->row));
     }
     if (!part) continue;

@@ -74,6 +74,13 @@ GraphTextRow read_text(Statement& row) {
   const json::object body = parse_object(row.text(2));
   out.text = get_string(body, "text");
   out.model = get_string(body, "model");
+  out.method = get_string(body, "method");
+  out.depth = static_cast<int>(get_int(body, "depth"));
+  if (const auto* list = find_array(body, "sources")) {
+    for (const auto& one : *list) {
+      if (one.is_int64()) out.sources.push_back(one.get_int64());
+    }
+  }
   out.said = row.time(3);
   out.message = row.integer(4);
   return out;
@@ -122,7 +129,7 @@ Result<std::vector<GraphEpisodeRow>> list_episodes(Database& db, const GraphScop
                                                    const EpisodeQuery& query) {
   const auto words = query_words(query.text);
   if (!query.text.empty() && words.empty()) return std::vector<GraphEpisodeRow>{};
-  const TimeMs at = scope.at ? *scope.at : TimeMs{INT64_MAX};
+  const TimeMs at = scope.last_said();
   const std::size_t asked = words.empty() ? query.limit : kScanned;
   std::vector<std::pair<double, GraphEpisodeRow>> found;
   for (const auto& holder : scope.holders) {
@@ -130,7 +137,7 @@ Result<std::vector<GraphEpisodeRow>> list_episodes(Database& db, const GraphScop
         db,
         "SELECT type, title, description, salience, occurred_ms, nodes, message, quote FROM "
         "graph_episodes WHERE agent = ?1 AND holder = ?2 AND occurred_ms <= ?3 AND salience >= ?4 "
-        "AND (?5 = '' OR type = ?5) ORDER BY occurred_ms DESC, title LIMIT ?6",
+        "AND (?5 = '' OR type = ?5) AND message <= ?7 ORDER BY occurred_ms DESC, title LIMIT ?6",
         [&](Statement& row) {
           GraphEpisodeRow episode = read_episode(row);
           double score = 0;
@@ -142,7 +149,7 @@ Result<std::vector<GraphEpisodeRow>> list_episodes(Database& db, const GraphScop
           }
           found.emplace_back(score, std::move(episode));
         },
-        scope.agent, holder, at, query.salience_min, query.type, asked));
+        scope.agent, holder, at, query.salience_min, query.type, asked, scope.last_seq()));
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first > b.first;
@@ -159,16 +166,17 @@ Result<std::vector<GraphEpisodeRow>> list_episodes(Database& db, const GraphScop
 
 Result<std::vector<GraphTextRow>> graph_texts(Database& db, const GraphScope& scope,
                                               std::string_view kind, std::size_t limit) {
-  const TimeMs at = scope.at ? *scope.at : TimeMs{INT64_MAX};
+  const TimeMs at = scope.last_said();
   std::vector<GraphTextRow> rows;
   for (const auto& holder : scope.holders) {
     CLAWMARK_TRY(for_rows(
         db,
         "SELECT seq, type, body, said_ms, message FROM graph_claims WHERE agent = ?1 AND holder = "
-        "?2 AND kind = ?3 AND state = 'live' AND said_ms <= ?4 ORDER BY said_ms DESC, body LIMIT "
-        "?5",
+        "?2 AND kind = ?3 AND state = 'live' AND said_ms <= ?4 AND seq <= ?6 ORDER BY said_ms "
+        "DESC, "
+        "body LIMIT ?5",
         [&](Statement& row) { rows.push_back(read_text(row)); }, scope.agent, holder, kind, at,
-        limit));
+        limit, scope.last_seq()));
   }
   std::sort(rows.begin(), rows.end(), [](const GraphTextRow& a, const GraphTextRow& b) {
     if (a.said != b.said) return a.said > b.said;

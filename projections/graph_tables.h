@@ -70,8 +70,8 @@ CREATE TABLE IF NOT EXISTS graph_edges__g#(
   to_key TEXT NOT NULL, from_ms INTEGER NOT NULL, until_ms INTEGER, confidence REAL NOT NULL,
   last_ms INTEGER NOT NULL, message INTEGER NOT NULL, quote TEXT NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS graph_edges__g#_from
-  ON graph_edges__g#(agent, from_key, from_type, holder, type, slot);
-CREATE INDEX IF NOT EXISTS graph_edges__g#_to ON graph_edges__g#(agent, to_key, to_type, holder);
+  ON graph_edges__g#(agent, from_key, from_type, holder, from_ms);
+CREATE INDEX IF NOT EXISTS graph_edges__g#_to ON graph_edges__g#(agent, to_key, to_type, holder, from_ms);
 CREATE TABLE IF NOT EXISTS graph_episodes__g#(
   id INTEGER PRIMARY KEY, agent TEXT NOT NULL, holder TEXT NOT NULL, type TEXT NOT NULL,
   key TEXT NOT NULL, title TEXT NOT NULL, description TEXT NOT NULL, salience REAL NOT NULL,
@@ -79,6 +79,7 @@ CREATE TABLE IF NOT EXISTS graph_episodes__g#(
   quote TEXT NOT NULL, UNIQUE(agent, holder, type, key)) STRICT;
 CREATE INDEX IF NOT EXISTS graph_episodes__g#_when
   ON graph_episodes__g#(agent, holder, occurred_ms);
+CREATE TABLE IF NOT EXISTS graph_dissolved__g#(seq INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE IF NOT EXISTS graph_counters__g#(
   name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 )sql";
@@ -89,7 +90,7 @@ inline constexpr std::string_view kGraphDrop =
     "DROP TABLE IF EXISTS graph_let_go__g#; DROP TABLE IF EXISTS graph_merges__g#;"
     "DROP TABLE IF EXISTS graph_nodes__g#; DROP TABLE IF EXISTS graph_aliases__g#;"
     "DROP TABLE IF EXISTS graph_edges__g#; DROP TABLE IF EXISTS graph_episodes__g#;"
-    "DROP TABLE IF EXISTS graph_counters__g#;";
+    "DROP TABLE IF EXISTS graph_dissolved__g#; DROP TABLE IF EXISTS graph_counters__g#;";
 
 inline constexpr std::string_view kGraphViews = R"sql(
 DROP VIEW IF EXISTS graph_nodes;

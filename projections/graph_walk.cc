@@ -19,9 +19,10 @@ Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope
       "SELECT type, from_type, from_key, to_type, to_key, slot, from_ms, until_ms, confidence, "
       "last_ms, message, quote FROM graph_edges WHERE agent = ?1 AND holder = ?2 AND ";
   static const std::string kEnds =
-      "from_ms <= ?5 AND (?6 OR until_ms IS NULL OR until_ms > ?5) ORDER BY from_ms DESC, id LIMIT "
+      "from_ms <= ?5 AND message <= ?8 AND (?6 OR until_ms IS NULL OR until_ms > ?5) ORDER BY "
+      "from_ms DESC, id LIMIT "
       "?7";
-  const TimeMs at = scope.at ? *scope.at : TimeMs{INT64_MAX};
+  const TimeMs at = scope.last_said();
   std::vector<GraphEdgeRow> edges;
   for (const auto& holder : scope.holders) {
     for (const char* end :
@@ -50,7 +51,7 @@ Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope
             });
             if (!known) edges.push_back(std::move(edge));
           },
-          scope.agent, holder, type, key, at, ended, limit));
+          scope.agent, holder, type, key, at, ended, limit, scope.last_seq()));
     }
   }
   std::sort(edges.begin(), edges.end(), [](const GraphEdgeRow& a, const GraphEdgeRow& b) {

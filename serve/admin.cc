@@ -8,6 +8,7 @@
 #include "projections/facts.h"
 #include "projections/overview.h"
 #include "serve/inject.h"
+#include "serve/tool_world.h"
 #include "serve/tools.h"
 
 namespace clawmark {
@@ -175,6 +176,18 @@ Result<json::object> admin_restore(const AdminCall& call) {
 Result<json::object> admin_graph(const AdminCall& call) {
   return by_tool(call, "wc_graph");
 }
+Result<json::object> admin_explain(const AdminCall& call) {
+  CLAWMARK_ASSIGN(const Sight sight, operator_sight(call.db, call.params));
+  const ToolCallContext context{call.serving, call.db, sight, {}, "cli", false};
+  CLAWMARK_ASSIGN(ToolAnswer answer, tool_world_explain(context, call.params));
+  return tool_json(std::move(answer));
+}
+Result<json::object> admin_dissolve(const AdminCall& call) {
+  CLAWMARK_ASSIGN(const Sight sight, operator_sight(call.db, call.params));
+  const ToolCallContext context{call.serving, call.db, sight, {}, "cli", false};
+  CLAWMARK_ASSIGN(ToolAnswer answer, tool_world_dissolve(context, call.params));
+  return tool_json(std::move(answer));
+}
 Result<json::object> admin_episodes(const AdminCall& call) {
   return by_tool(call, "wc_episode");
 }
@@ -195,7 +208,7 @@ struct Command {
   std::string_view name;
   Result<json::object> (*run)(const AdminCall&);
 };
-constexpr std::array<Command, 20> kCommands = {{{"set", admin_set},
+constexpr std::array<Command, 22> kCommands = {{{"set", admin_set},
                                                 {"forget", admin_forget},
                                                 {"search", admin_search},
                                                 {"facts", admin_facts},
@@ -214,7 +227,9 @@ constexpr std::array<Command, 20> kCommands = {{{"set", admin_set},
                                                 {"rc_peek", admin_peek},
                                                 {"rc_grep", admin_grep},
                                                 {"rc_slice", admin_slice},
-                                                {"rc_timeline", admin_timeline}}};
+                                                {"rc_timeline", admin_timeline},
+                                                {"explain", admin_explain},
+                                                {"dissolve", admin_dissolve}}};
 
 }  // namespace
 

@@ -119,7 +119,8 @@ Block recall_block(std::span<const RecallItem> items, std::string_view zone, Tim
     }
     std::string entry = "- ";
     entry.append(item.at.value == 0 ? std::string("undated") : format_date(item.at, zone));
-    if (!item.dialogue) entry.append(", ").append(speaker_of(item));
+    if (item.state) entry.append(", where things were left off");
+    if (!item.dialogue && !item.state) entry.append(", ").append(speaker_of(item));
     entry.append(": \"").append(text).append("\"");
     entry.append(aged(text, item.at, now));
     entries.push_back(std::move(entry));

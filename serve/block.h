@@ -24,6 +24,7 @@ struct RecallItem {
   std::string role, speaker, session_id, session_key;
   std::string excerpt;
   bool dialogue = false;  // the excerpt names its speakers itself
+  bool state = false;     // where things were left off: one of the world model's lines
   double score = 0;       // calibrated, 0..1
 };
 

@@ -1,6 +1,7 @@
 #include "serve/inject.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "base/limits.h"
@@ -8,9 +9,13 @@
 #include "base/read_snapshot.h"
 #include "base/secrets.h"
 #include "base/utf8.h"
+#include "serve/tool_world.h"
 
 namespace clawmark {
 namespace {
+
+constexpr std::size_t kStateLines = 5;
+constexpr std::size_t kStateFrame = 45;  // characters of a line beside its text
 
 // Whether `a` is the better account of the same thing than `b`.
 bool outranks(const Fact& a, const Fact& b) {
@@ -26,6 +31,37 @@ std::size_t left_of(std::size_t budget, const Block& facts) {
 
 std::size_t as_size(std::int64_t value) {
   return value > 0 ? static_cast<std::size_t>(value) : 0;
+}
+
+// A session that begins is told where things were left off: at most state_chars of it, in whole
+// lines.
+std::vector<RecallItem> state_items(Serving& serving, Database& db, const Sight& sight,
+                                    const InjectRequest& request, const Config& config,
+                                    InjectAnswer& answer) {
+  std::vector<RecallItem> items;
+  const bool begins = request.window.known && request.window.count <= 1;
+  if (!begins || config.state_chars <= 0) return items;
+  const TimeMs now = serving.clock.now();
+  const auto lines = state_lines(db, scope_of(sight, now), kStateLines);
+  if (!lines.ok()) {
+    answer.degraded.emplace_back("state");
+    return items;
+  }
+  std::size_t used = 0;
+  for (const StateLine& line : *lines) {
+    RecallItem item;
+    item.message = line.message;
+    item.messages = {line.message};
+    item.at = line.said;
+    item.role = "user";
+    item.excerpt = line.text;
+    item.state = true;
+    item.score = 1;
+    used += count_code_points(line.text) + kStateFrame;
+    if (used > as_size(config.state_chars)) break;
+    items.push_back(std::move(item));
+  }
+  return items;
 }
 
 void add_recall(Serving& serving, Database& db, const Sight& sight, const InjectRequest& request,
@@ -49,7 +85,8 @@ void add_recall(Serving& serving, Database& db, const Sight& sight, const Inject
     serving.metrics.count("clawmark_withheld_total", {}, static_cast<double>(recalled.withheld));
   }
   // The last, least certain ones go first when there is not room for all.
-  auto& items = recalled.items;
+  auto items = state_items(serving, db, sight, request, config, answer);
+  std::move(recalled.items.begin(), recalled.items.end(), std::back_inserter(items));
   answer.recall = recall_block(items, config.timezone, serving.clock.now(), room);
   while (answer.recall.left_out > 0 && !items.empty()) {
     items.pop_back();
@@ -139,7 +176,7 @@ json::object to_json(const InjectAnswer& answer) {
   out["recall_block"] = answer.recall.text;
   json::array items;
   for (const RecallItem& item : answer.items) {
-    json::object one{{"kind", "recall"},
+    json::object one{{"kind", item.state ? "state" : "recall"},
                      {"id", std::to_string(item.message)},
                      {"at_ms", item.at.value},
                      {"score", item.score}};

@@ -168,7 +168,8 @@ json::object spend_json(Serving& serving, Database& db) {
 // How long a worker may have work before it without moving. Windows of talk that are neither full
 // nor old wait on purpose.
 std::int64_t patience_ms(const WorkerState& worker, const Config& config) {
-  const bool fills = worker.name == "extract" && worker.state == "running" && worker.attempts == 0;
+  const bool windows = worker.name == "extract" || worker.name == "graph";
+  const bool fills = windows && worker.state == "running" && worker.attempts == 0;
   return kNoProgressMs +
          (fills ? static_cast<std::int64_t>(config.idle_hours * static_cast<double>(kHourMs)) : 0);
 }

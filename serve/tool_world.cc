@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/utf8.h"
+#include "log/event_log.h"
 #include "serve/quote.h"
 #include "serve/tool_writes.h"
 
@@ -30,24 +31,25 @@ std::string percent(double share) {
 }  // namespace
 
 Result<GraphScope> world_scope(const ToolCallContext& context, const json::object& params) {
-  GraphScope scope;
-  scope.agent = context.sight.scope.agent;
-  scope.holders = context.sight.holders;
-  for (const auto& audience : context.sight.audiences) {
-    if (std::find(scope.holders.begin(), scope.holders.end(), audience) == scope.holders.end()) {
-      scope.holders.push_back(audience);
+  GraphScope scope = scope_of(context.sight, context.serving.clock.now());
+  std::string at = get_string(params, "at");
+  if (const auto position = get_optional_int(params, "at")) at = std::to_string(*position);
+  if (at.empty()) return scope;
+  if (at.size() < 19 && at.find_first_not_of("0123456789") == std::string::npos) {
+    CLAWMARK_ASSIGN(const auto event, EventLog::get(context.db, {std::stoll(at)}));
+    if (event) {
+      scope.at = event->recorded;
+      scope.through = event->seq;
+      return scope;
     }
   }
-  scope.now = context.serving.clock.now();
-  const std::string at = get_string(params, "at");
-  if (!at.empty()) {
-    const auto time = parse_iso(at.size() == 10 ? at + "T23:59:59Z" : at);
-    if (!time) {
-      return make_error(ErrorKind::kInvalid, "tools", "bad_at",
-                        "`at` is a time like 2026-11-20 or 2026-11-20T18:00:00Z");
-    }
-    scope.at = *time;
+  const auto time = parse_iso(at.size() == 10 ? at + "T23:59:59Z" : at);
+  if (!time) {
+    return make_error(ErrorKind::kInvalid, "tools", "bad_at",
+                      "`at` is a time like 2026-11-20 or 2026-11-20T18:00:00Z, or the number of an "
+                      "event in the log");
   }
+  scope.at = *time;
   return scope;
 }
 

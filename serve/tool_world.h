@@ -20,7 +20,27 @@ Result<ToolAnswer> tool_world_episode(const ToolCallContext& context, const json
 Result<ToolAnswer> tool_world_expand(const ToolCallContext& context, const json::object& params);
 Result<ToolAnswer> tool_world_file(const ToolCallContext& context, const json::object& params);
 
-// Whose things a call may see, as of params.at (ISO time). Error: invalid, with the remedy.
+// Why: from a line of a prompt or of an answer (a fact's key, a message number, `message f85400ba`
+// in a citation, sum_42, a thing's name, quoted words) to the messages and sources it rests on.
+Result<ToolAnswer> tool_world_explain(const ToolCallContext& context, const json::object& params);
+
+// Takes a summary of summaries apart (command line only).
+Result<ToolAnswer> tool_world_dissolve(const ToolCallContext& context, const json::object& params);
+
+struct StateLine {
+  std::string text;
+  TimeMs said;
+  std::int64_t message = 0;
+};
+// Where things were left off: the paragraph that a model wrote last, else what happened last.
+Result<std::vector<StateLine>> left_off(Database& db, const GraphScope& scope, std::size_t limit);
+// The same with what is blocked and under way: for the first prompt of a session.
+Result<std::vector<StateLine>> state_lines(Database& db, const GraphScope& scope,
+                                           std::size_t limit);
+
+GraphScope scope_of(const Sight& sight, TimeMs now);
+// Whose things a call may see, as of params.at (ISO time, or a position of the log). Error:
+// invalid, with the remedy.
 Result<GraphScope> world_scope(const ToolCallContext& context, const json::object& params);
 
 // Lines with their sources: collected first, written when all citations are known.

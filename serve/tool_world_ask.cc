@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "base/read_snapshot.h"
 #include "base/utf8.h"
 #include "log/event_log.h"
+#include "log/graph_events.h"
 #include "projections/messages.h"
 #include "serve/quote.h"
 #include "serve/tool_world.h"
@@ -42,6 +44,13 @@ std::string kind_text(const GraphNodeRow& node) {
   if (!node.status.empty()) out += ", " + node.status;
   if (node.valid_to) out += ", replaced";
   return out;
+}
+
+std::optional<std::int64_t> summary_number(std::string_view id) {
+  const bool numbered = id.starts_with("sum_") && id.size() > 4 && id.size() < 20 &&
+                        id.find_first_not_of("0123456789", 4) == std::string_view::npos;
+  if (!numbered) return std::nullopt;
+  return std::stoll(std::string(id.substr(4)));
 }
 
 std::string names_of(const std::vector<GraphNodeRow>& nodes) {
@@ -166,12 +175,43 @@ Result<ToolAnswer> traverse(const ToolCallContext& context, const GraphScope& sc
   return answer;
 }
 
+// The summaries that one was made of; each opens further, down to the messages.
+Result<ToolAnswer> expand_joined(const ToolCallContext& context, const GraphScope& scope,
+                                 const std::string& id, const GraphTextRow& joined) {
+  std::string text = "Summary " + id + ", of " + std::to_string(joined.sources.size()) +
+                     " others (quoted data, not instructions): " + quote_inline(joined.text) +
+                     "\n\nMade of:\n";
+  json::array below;
+  std::size_t left = 0;
+  for (const std::int64_t source : joined.sources) {
+    CLAWMARK_ASSIGN(const auto one, graph_text(context.db, scope, "prose", source));
+    const std::string name = "sum_" + std::to_string(source);
+    below.emplace_back(name);
+    const std::string line = !one ? "- " + name + ": no longer here\n"
+                                  : "- " + name + ", until " +
+                                        format_date(one->said, context.serving.config()->timezone) +
+                                        ": \"" + quote_inline(one->text) + "\"\n";
+    if (count_code_points(text) + count_code_points(line) > kExpandChars) {
+      text += "- " + name + "\n";
+      ++left;
+    } else {
+      text += line;
+    }
+  }
+  if (left > 0)
+    text += std::to_string(left) + " are only named, for length; open them one by one.\n";
+  text.pop_back();
+  return ToolAnswer{
+      true, std::move(text), {{"id", id}, {"depth", joined.depth}, {"sources", std::move(below)}}};
+}
+
 // Messages of a summary that this caller may read, as they were said.
 Result<ToolAnswer> expand(const ToolCallContext& context, const GraphScope& scope,
                           std::int64_t event_seq) {
   CLAWMARK_ASSIGN(const auto prose, graph_text(context.db, scope, "prose", event_seq));
   const std::string id = "sum_" + std::to_string(event_seq);
   if (!prose) return wrong("There is no summary " + id + " here.");
+  if (!prose->sources.empty()) return expand_joined(context, scope, id, *prose);
   CLAWMARK_ASSIGN(const auto event, EventLog::get(context.db, {event_seq}));
   std::vector<Seq> wanted;
   if (event) {
@@ -284,6 +324,7 @@ Result<ToolAnswer> tool_world_graph(const ToolCallContext& context, const json::
   if (context.sight.holders.empty()) return closed_answer(context.sight);
   const auto scope = world_scope(context, params);
   if (!scope.ok()) return wrong(scope.error().message);
+  const ReadSnapshot snapshot(context.db);
   const std::string action = get_string(params, "action", "list");
   WorldText text(context.db, context.serving.config()->timezone, kAnswerChars);
   if (action == "list") {
@@ -342,11 +383,29 @@ Result<ToolAnswer> tool_world_expand(const ToolCallContext& context, const json:
   const auto scope = world_scope(context, params);
   if (!scope.ok()) return wrong(scope.error().message);
   const std::string id = get_string(params, "summaryId");
-  const bool numbered = id.starts_with("sum_") && id.size() > 4 && id.size() < 20 &&
-                        id.find_first_not_of("0123456789", 4) == std::string::npos;
-  if (!numbered) return wrong("`summaryId` is the id of a summary, like sum_42.");
-  auto answer = expand(context, *scope, std::stoll(id.substr(4)));
+  const auto seq = summary_number(id);
+  if (!seq) return wrong("`summaryId` is the id of a summary, like sum_42.");
+  auto answer = expand(context, *scope, *seq);
   return answer.ok() ? std::move(answer) : Result<ToolAnswer>(broken("summary", answer.error()));
+}
+
+Result<ToolAnswer> tool_world_dissolve(const ToolCallContext& context, const json::object& params) {
+  const GraphScope scope = scope_of(context.sight, context.serving.clock.now());
+  const std::string id = get_string(params, "summaryId");
+  const auto seq = summary_number(id);
+  if (!seq) return wrong("`summaryId` is the id of a summary, like sum_42.");
+  CLAWMARK_ASSIGN(const auto text, graph_text(context.db, scope, "prose", *seq));
+  if (!text) return wrong("There is no summary " + id + " here.");
+  if (text->sources.empty()) {
+    return wrong(id + " is of messages: there is nothing below it to stand for itself.");
+  }
+  NewEvent event =
+      fact_event(context, event_type::kSummaryDissolved, "dissolved", {{"summary", *seq}});
+  CLAWMARK_TRY(submit(context, {std::move(event)}));
+  return ToolAnswer{true,
+                    id + " is taken apart; the " + std::to_string(text->sources.size()) +
+                        " summaries below it stand for themselves again, and stay so.",
+                    {{"id", id}}};
 }
 
 Result<ToolAnswer> tool_world_file(const ToolCallContext& context, const json::object& params) {

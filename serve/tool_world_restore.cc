@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/limits_world.h"
+#include "base/read_snapshot.h"
 #include "base/utf8.h"
 #include "serve/quote.h"
 #include "serve/tool_world.h"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::size_t kRestoreChars = 12'000;
 constexpr std::size_t kPerSection = 12;
-constexpr std::size_t kLooked = 200;  // newest of a kind among which the surest are chosen
+constexpr std::size_t kLooked = 60;  // newest of a kind among which the surest are chosen
 constexpr double kSalienceMin = 0.7;
 constexpr std::size_t kLeftOff = 3;
 constexpr std::size_t kTopicChars = 100;
@@ -35,19 +36,11 @@ class Restore {
   Restore(Database& db, const GraphScope& scope, WorldText& text)
       : db_(db), scope_(scope), text_(text) {}
 
-  // The paragraph that a model wrote last, unless more was said since; else what was said last.
   Status left_off() {
     text_.heading("Where things were left off");
-    CLAWMARK_ASSIGN(const auto written, graph_texts(db_, scope_, "state", 1));
-    EpisodeQuery query;
-    query.limit = kLeftOff;
-    CLAWMARK_ASSIGN(const auto newest, list_episodes(db_, scope_, query));
-    if (!written.empty() && (newest.empty() || newest[0].occurred <= written[0].said)) {
-      text_.line(written[0].text, written[0].message);
-      return Ok{};
-    }
-    for (const auto& episode : newest) {
-      text_.line(text_.date(episode.occurred) + ": " + episode.title, episode.message);
+    CLAWMARK_ASSIGN(const auto lines, clawmark::left_off(db_, scope_, kLeftOff));
+    for (const auto& line : lines) {
+      text_.line(text_.date(line.said) + ": " + line.text, line.message);
     }
     return Ok{};
   }
@@ -195,6 +188,7 @@ Result<ToolAnswer> tool_world_restore(const ToolCallContext& context, const json
   if (context.sight.holders.empty()) return closed_answer(context.sight);
   const auto scope = world_scope(context, params);
   if (!scope.ok()) return ToolAnswer{false, scope.error().message, {}};
+  const ReadSnapshot snapshot(context.db);
   WorldText text(context.db, context.serving.config()->timezone, kRestoreChars);
   Restore restore(context.db, *scope, text);
   const auto part = [&](const char* section, const Status& status) {

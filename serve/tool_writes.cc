@@ -152,10 +152,11 @@ Result<ToolAnswer> tool_reconcile(const ToolCallContext& context, const json::ob
       const ReconcileAnswer state,
       context.serving.writer->reconcile(get_bool(params, "drain", true), kReconcileWaitMs));
   const Remaining& left = state.remaining;
-  json::object details{
-      {"done", state.done},
-      {"remaining",
-       json::object{{"ingest", left.ingest}, {"embed", left.embed}, {"extract", left.extract}}}};
+  json::object details{{"done", state.done},
+                       {"remaining", json::object{{"ingest", left.ingest},
+                                                  {"embed", left.embed},
+                                                  {"extract", left.extract},
+                                                  {"graph", left.graph}}}};
   if (state.done) {
     return ToolAnswer{true,
                       "Memory is up to date: all history is read, indexed and looked through.",

@@ -26,7 +26,7 @@ struct WorkerState {
 };
 
 struct Remaining {
-  std::int64_t ingest = 0, embed = 0, extract = 0;
+  std::int64_t ingest = 0, embed = 0, extract = 0, graph = 0;
 };
 
 struct ReconcileAnswer {

@@ -41,6 +41,21 @@ json::array strings(const std::vector<std::string>& list) {
   return out;
 }
 
+std::string texts_of(const std::vector<const WorkItem*>& items) {
+  std::string out;
+  for (const WorkItem* item : items) out += item->window.text + "\n";
+  return out;
+}
+
+std::string cut_of(const std::vector<const WorkItem*>& items) {
+  std::vector<std::string> texts;
+  for (const WorkItem* item : items) {
+    const auto& window = item->window;
+    texts.push_back((window.role == "user" ? window.speaker : window.role) + ": " + window.text);
+  }
+  return cut_summary(texts, kCutChars);
+}
+
 // At most so many items of one answer.
 template <class Items, class ToJson>
 json::array items_json(const Items& items, const ToJson& to_json_item) {
@@ -59,7 +74,9 @@ std::size_t GraphWork::items_per_load() const {
 }
 
 HttpRequest GraphWork::plan(std::span<const WorkItem> items) const {
-  return extractor_->plan(window_of(items), zone_);
+  const bool again = again_ && !items.empty() && again_->contains(items.front().message);
+  return again ? extractor_->plan_shorter(window_of(items), zone_)
+               : extractor_->plan(window_of(items), zone_);
 }
 
 Result<SpanAnswer> GraphWork::interpret(const Result<HttpResponse>& response,
@@ -82,9 +99,18 @@ std::vector<WorkItem> GraphWork::canary() const {
 }
 
 GraphPort::GraphPort(Store& store, BodyStore& bodies, std::shared_ptr<GraphExtractor> extractor,
-                     const GraphOptions& options)
+                     const GraphOptions& options, std::shared_ptr<SecondTries> again)
     : WindowPort(store, bodies, window_options(*extractor, options)),
-      extractor_(std::move(extractor)) {}
+      extractor_(std::move(extractor)),
+      again_(again ? std::move(again) : std::make_shared<SecondTries>()) {}
+
+// Prose that is no good is asked for once more, shorter; then the beginnings of what was said stand
+// for it. So there is always one, and it is always shorter.
+bool GraphPort::again(const std::vector<const WorkItem*>& items, const SpanAnswer& answer) {
+  if (extractor_->is_local() || answer.graph->prose.empty()) return false;
+  if (check_summary(answer.graph->prose, texts_of(items), kLeafTargetTokens).empty()) return false;
+  return again_->insert(items.front()->message).second;
+}
 
 template <class Item>
 void GraphPort::add_evidence(const Item& item, json::object& out) const {
@@ -173,7 +199,17 @@ std::optional<NewEvent> GraphPort::completed(const std::vector<const WorkItem*>&
     shared = shared && row != nullptr && row->audience == first->audience;
   }
   out["holder"] = shared ? first->audience : "";
-  out["prose"] = clean(answer.prose, kGraphProseMax);
+  std::string prose = answer.prose, method = "normal";
+  if (!prose.empty()) {
+    const std::string why = check_summary(prose, texts_of(items), kLeafTargetTokens);
+    if (again_->erase(items.front()->message) > 0) method = "shorter";
+    if (!why.empty()) {
+      prose = cut_of(items);
+      method = "cut: " + why;
+    }
+    out["method"] = method;
+  }
+  out["prose"] = clean(prose, kGraphProseMax);
   out["state"] = clean(answer.state, kGraphProseMax);
   out["nodes"] = items_json(answer.nodes, [&](const auto& item) { return node_json(item); });
   out["edges"] = items_json(answer.edges, [&](const auto& item) { return edge_json(item); });

@@ -4,6 +4,7 @@
 // each item with its evidence and the holder of the message that vouches for it.
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,14 @@
 
 namespace clawmark {
 
+// Chunks whose prose was no good and that are asked about once more, by their first message.
+using SecondTries = std::set<std::int64_t>;
+
 class GraphWork final : public ModelWork {
  public:
-  GraphWork(std::shared_ptr<GraphExtractor> extractor, std::string zone)
-      : extractor_(std::move(extractor)), zone_(std::move(zone)) {}
+  GraphWork(std::shared_ptr<GraphExtractor> extractor, std::string zone,
+            std::shared_ptr<const SecondTries> again = nullptr)
+      : extractor_(std::move(extractor)), zone_(std::move(zone)), again_(std::move(again)) {}
   bool is_local() const override { return extractor_->is_local(); }
   bool needs_probe() const override { return false; }
   std::size_t items_per_load() const override;
@@ -31,6 +36,7 @@ class GraphWork final : public ModelWork {
  private:
   std::shared_ptr<GraphExtractor> extractor_;
   std::string zone_;
+  std::shared_ptr<const SecondTries> again_;
 };
 
 struct GraphOptions {
@@ -41,9 +47,10 @@ struct GraphOptions {
 class GraphPort final : public WindowPort {
  public:
   GraphPort(Store& store, BodyStore& bodies, std::shared_ptr<GraphExtractor> extractor,
-            const GraphOptions& options);
+            const GraphOptions& options, std::shared_ptr<SecondTries> again = nullptr);
 
  private:
+  bool again(const std::vector<const WorkItem*>& items, const SpanAnswer& answer) override;
   std::optional<NewEvent> completed(const std::vector<const WorkItem*>& items,
                                     const SpanAnswer& answer) const override;
   bool is_answer(const SpanAnswer& answer) const override { return answer.graph.has_value(); }
@@ -56,6 +63,7 @@ class GraphPort final : public WindowPort {
   json::object merge_json(const GraphMerge& merge) const;
 
   std::shared_ptr<GraphExtractor> extractor_;
+  std::shared_ptr<SecondTries> again_;
 };
 
 }  // namespace clawmark

@@ -25,6 +25,7 @@
 #include "log/event.h"
 #include "models/graph.h"
 #include "models/model.h"
+#include "models/summary.h"
 
 namespace clawmark {
 
@@ -51,6 +52,7 @@ struct SpanAnswer {
   std::vector<std::optional<Vector>> vectors;  // embed: one per item; nullopt: ask again alone
   std::optional<ExtractAnswer> extraction;     // extract
   std::optional<GraphAnswer> graph;            // graph
+  std::optional<SummaryAnswer> summary;        // condense
   bool cut = false;                            // too much was asked at once
   Usage usage;
 };

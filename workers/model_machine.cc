@@ -21,7 +21,7 @@ bool is_auth(const Error& error) {
 
 // Says something about what was asked: an extraction, or a vector for each text.
 bool is_usable(const SpanAnswer& answer) {
-  return answer.extraction.has_value() || answer.graph.has_value() ||
+  return answer.extraction || answer.graph || answer.summary ||
          (!answer.vectors.empty() && std::all_of(answer.vectors.begin(), answer.vectors.end(),
                                                  [](const auto& v) { return v.has_value(); }));
 }
@@ -188,7 +188,7 @@ Action ModelMachine::good(SpanAnswer answer, TimeMs now) {
   if (window_max_ != 0 && ++windows_since_cut_ % 10 == 0) window_max_ *= 2;
   if (window_max_ >= work_->items_per_load()) window_max_ = 0;
   Commit commit;
-  if (answer.extraction || answer.graph) {
+  if (answer.extraction || answer.graph || answer.summary) {
     commit.items = current_.items;
     commit.answer = std::move(answer);
   } else {

@@ -14,6 +14,7 @@
 #include "workers/embed.h"
 #include "workers/extract.h"
 #include "workers/graph.h"
+#include "workers/graph_condense.h"
 #include "workers/ingest.h"
 #include "workers/model_machine.h"
 #include "workers/parking.h"
@@ -118,10 +119,17 @@ void Pipeline::State::build() {
         models.extract_origin);
   }
   if (models.graph) {
-    add_model(std::make_shared<GraphWork>(models.graph, options.zone),
+    const auto again = std::make_shared<SecondTries>();
+    add_model(std::make_shared<GraphWork>(models.graph, options.zone, again),
               std::make_unique<GraphPort>(store, *bodies, models.graph,
-                                          GraphOptions{options.idle_hours, options.limits}),
+                                          GraphOptions{options.idle_hours, options.limits}, again),
               models.graph->is_local() ? "" : models.extract_origin);
+  }
+  if (models.summarizer) {
+    const auto job = std::make_shared<CondenseJob>();
+    add_model(std::make_shared<CondenseWork>(models.summarizer, job),
+              std::make_unique<CondensePort>(store, models.summarizer, job, options.limits),
+              models.extract_origin);
   }
   if (models.embedder) {
     add_model(std::make_shared<EmbedWork>(models.embedder),

@@ -25,6 +25,7 @@
 #include "log/store.h"
 #include "models/graph.h"
 #include "models/model.h"
+#include "models/summary.h"
 #include "models/transport.h"
 #include "projections/projection.h"
 #include "sources/source.h"
@@ -41,6 +42,7 @@ struct PipelineModels {
   std::shared_ptr<Extractor> extractor;             // null: no extraction
   std::string embed_origin, extract_origin;         // URL origins, for Retry-After; empty: built in
   std::shared_ptr<GraphExtractor> graph = nullptr;  // null: no world model; origin: extract_origin
+  std::shared_ptr<Summarizer> summarizer = nullptr;  // null: summaries are not joined; likewise
 };
 
 struct PipelineOptions {

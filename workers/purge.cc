@@ -21,7 +21,8 @@ constexpr std::size_t kScan = 500;  // events read at a time
 constexpr std::size_t kUntombedMax = 5000;
 constexpr std::size_t kTellingChars = 4;  // a shorter value says nothing within a quote
 constexpr std::string_view kScanned[] = {event_type::kExtractionCompleted,
-                                         event_type::kGraphCompleted, event_type::kBatchParked};
+                                         event_type::kGraphCompleted, event_type::kSummaryCompleted,
+                                         event_type::kBatchParked};
 constexpr std::string_view kForgetting[] = {
     event_type::kMessageForgotten, event_type::kSessionForgotten, event_type::kPersonForgotten,
     event_type::kFactForgotten, event_type::kSessionDeleted};
@@ -204,6 +205,10 @@ Result<Change> find_changes(Database& db, const Gone& gone) {
       if (event.redacted) continue;
       if (event.type == event_type::kBatchParked) {
         if (holds_gone(event.payload, gone)) out.blank.push_back(event.seq);
+        continue;
+      }
+      if (event.type == event_type::kSummaryCompleted) {
+        if (speaks_of_gone(event, graph)) out.blank.push_back(event.seq);
         continue;
       }
       auto instead = event.type == event_type::kGraphCompleted ? amended_graph(event, graph)

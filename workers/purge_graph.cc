@@ -55,6 +55,10 @@ Status find_forgotten_claims(Database& db, GraphGone& gone) {
   }
 }
 
+bool speaks_of_gone(const Event& event, const GraphGone& gone) {
+  return names_one_of(event, gone.whole) || names_one_of(event, gone.sources);
+}
+
 std::optional<NewEvent> amended_graph(const Event& event, const GraphGone& gone) {
   const auto first = gone.claims.lower_bound({event.seq.value, "", 0});
   const bool lets_go = first != gone.claims.end() && std::get<0>(*first) == event.seq.value;

@@ -29,4 +29,7 @@ Status find_forgotten_claims(Database& db, GraphGone& gone);
 // The event as it would have been without what was forgotten; nullopt: it holds none of it.
 std::optional<NewEvent> amended_graph(const Event& event, const GraphGone& gone);
 
+// A summary goes as a whole; what stands below it is joined again.
+bool speaks_of_gone(const Event& event, const GraphGone& gone);
+
 }  // namespace clawmark

@@ -327,6 +327,8 @@ Status WindowPort::commit(const Commit& commit, TimeMs now) {
     // other messages wait for the next window.
     if (!lost.empty()) {
       done = lost;
+    } else if (again(items, commit.answer)) {
+      done.clear();
     } else if (const auto event = completed(items, commit.answer)) {
       CLAWMARK_TRY(store_.log().append(txn, *event));
     }

@@ -54,6 +54,8 @@ class WindowPort : public Port {
   virtual std::optional<NewEvent> completed(const std::vector<const WorkItem*>& items,
                                             const SpanAnswer& answer) const = 0;
   virtual bool is_answer(const SpanAnswer& answer) const = 0;
+  // The answer is not good enough: these items are to be asked about once more.
+  virtual bool again(const std::vector<const WorkItem*>&, const SpanAnswer&) { return false; }
 
   // What both events have in common: session, range, model, prompt version. `prefix` of the key.
   NewEvent window_event(const std::vector<const WorkItem*>& items, std::string_view prefix,

@@ -115,5 +115,7 @@ void add_restore(Registry& registry);
 void add_graph(Registry& registry);
 void add_episodes(Registry& registry);
 void add_history(Registry& registry);
+void add_explain(Registry& registry);
+void add_dissolve(Registry& registry);
 
 }  // namespace clawmark

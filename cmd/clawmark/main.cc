@@ -82,6 +82,8 @@ void add_all(Registry& registry) {
   add_graph(registry);
   add_episodes(registry);
   add_history(registry);
+  add_explain(registry);
+  add_dissolve(registry);
 }
 
 int run_command_line(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// clawmark restore, graph, episodes: the world model, as the agent would get it.
+// clawmark restore, graph, episodes, explain: the world model, as the agent would get it.
 
 #include <cstdio>
 #include <memory>
@@ -37,7 +37,8 @@ void add_restore(Registry& registry) {
                      return show(session, "restore", std::move(params));
                    });
   arguments.text("focus", options->text, "a thing or topic to look at more closely", false);
-  arguments.text("--at", options->at, "as of then: 2026-11-20 or 2026-11-20T18:00:00Z", false);
+  arguments.text("--at", options->at,
+                 "as of then: 2026-11-20, 2026-11-20T18:00:00Z or the number of an event", false);
 }
 
 void add_graph(Registry& registry) {
@@ -57,7 +58,8 @@ void add_graph(Registry& registry) {
   arguments.text("--type", options->type,
                  "project, component, decision, task, person, constraint, concept or file", false);
   arguments.number("--depth", options->depth, 1, 4, "walk so many steps from it");
-  arguments.text("--at", options->at, "as of then: 2026-11-20 or 2026-11-20T18:00:00Z", false);
+  arguments.text("--at", options->at,
+                 "as of then: 2026-11-20, 2026-11-20T18:00:00Z or the number of an event", false);
 }
 
 void add_episodes(Registry& registry) {
@@ -74,6 +76,35 @@ void add_episodes(Registry& registry) {
   arguments.text("--type", options->type,
                  "decision, plan_change, blocker, breakthrough, completion or error", false);
   arguments.number("--limit", options->limit, 1, 100, "how many at most");
+}
+
+void add_explain(Registry& registry) {
+  auto options = std::make_shared<Options>();
+  Arguments& arguments = registry.add(
+      "explain", "why: from a line of a prompt or an answer to the messages it rests on",
+      [options](Session& session) {
+        json::object params;
+        set(params, "line", options->text);
+        return show(session, "explain", std::move(params));
+      });
+  arguments.text("line", options->text,
+                 "the line itself, or a fact's key, a message number, sum_42, a thing's name",
+                 true);
+}
+
+void add_dissolve(Registry& registry) {
+  auto options = std::make_shared<Options>();
+  Arguments& arguments = registry.add(
+      "dissolve", "take a summary of summaries apart, so that those below it stand again",
+      [options](Session& session) {
+        const auto answer =
+            session.ask("dissolve", session.with_eyes(json::object{{"summaryId", options->text}}),
+                        Access::kWrite);
+        return session.finish(answer, [](const json::object& found) {
+          std::printf("%s\n", get_string(found, "text").c_str());
+        });
+      });
+  arguments.text("summary", options->text, "its id, like sum_42", true);
 }
 
 }  // namespace clawmark

@@ -261,9 +261,15 @@ bool find_dated(Reading& reading, const Context& context) {
   const bool named_verb =
       context.is(verb, {"starts", "begins", "opens", "closes", "ends", "leaves", "arrives"});
   const std::string slot = named_verb ? what + " " + context.words()[verb].lower : what;
-  GraphNode& node = add_node(reading, "constraint", slot + ": " + date->text, rules::kPlain);
+  // "2026-11-20 18:00 +00:00": the zone is that of all answers.
+  std::string day = date->text;
+  if (const auto blank = day.rfind(' ');
+      blank != std::string::npos && (day[blank + 1] == '+' || day[blank + 1] == '-')) {
+    day.resize(blank);
+  }
+  GraphNode& node = add_node(reading, "constraint", slot + ": " + day, rules::kPlain);
   node.slot = slot;
-  node.choice = date->text;
+  node.choice = day;
   node.due = date->at;
   const std::size_t reason = reason_at(context, verb);
   if (reason < context.words().size()) {

@@ -126,6 +126,10 @@ bool find_constraint(Reading& reading, const Context& context) {
   });
   if (context.clause.is_explicit) {
     if (words.size() < 3 || rules::is_deictic(words[0].lower)) return false;
+    // "…, never as numbers": the rest of what was asked just before.
+    if (!context.clause.is_first && words.size() < 4 && context.is(0, {"never", "not"})) {
+      return false;
+    }
     add_node(reading, "constraint", whole, rules::kOutright);
     return true;
   }

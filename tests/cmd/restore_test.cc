@@ -1,11 +1,16 @@
 // Method: the bundled sample, read by the real sources, understood by the built-in rules, restored
-// at a fixed time; again after a rebuild, and with the carriers and streams read in reverse.
+// at a fixed time; again after a rebuild, and with the carriers and streams read in reverse. Its
+// lines stand in tests/cmd/restore.txt; CLAWMARK_GOLDEN=1 writes them anew, to be read like code.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 
+#include "base/files.h"
 #include "cmd/clawmark-sample/sample.h"
 #include "log/store.h"
 #include "projections/rebuild.h"
@@ -124,6 +129,18 @@ TEST(Restore, the_sample_says_what_is_in_force_and_is_the_same_after_a_rebuild) 
   sample.rebuild_graph();
   EXPECT_EQ(sample.restore(), text);
   EXPECT_EQ(sample.digest(), digest);
+}
+
+TEST(Restore, the_sample_is_restored_line_by_line_as_it_was_told) {
+  Sampled sample;
+  const std::string text = sample.restore();
+  const std::string golden = std::string(CLAWMARK_SOURCE_DIR) + "/tests/cmd/restore.txt";
+  if (std::getenv("CLAWMARK_GOLDEN") != nullptr) {
+    ASSERT_TRUE(write_file_atomic(golden, text).ok());
+  }
+  std::ifstream file(golden, std::ios::binary);
+  const std::string expected((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_EQ(text, expected);
 }
 
 TEST(Restore, another_order_of_reading_gives_the_same_lines) {

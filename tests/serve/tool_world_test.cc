@@ -173,7 +173,7 @@ TEST(WorldTools, a_summary_opens_to_its_messages_for_those_who_heard_them) {
   EXPECT_THAT(open, HasSubstr("\"We decided to use Stripe\""));
   EXPECT_THAT(text_of(w.tool("wc_expand", w.mine, {{"summaryId", id}}), "text"),
               HasSubstr("There is no summary"));
-  EXPECT_THAT(w.restore(w.group), HasSubstr("Where things were left off:\n- Mollie is next."));
+  EXPECT_THAT(w.restore(w.group), HasSubstr(": Mollie is next. ["));
 }
 
 TEST(WorldTools, C094_a_broken_store_is_said_and_hides_no_other_section) {
@@ -202,6 +202,58 @@ TEST(WorldTools, as_of_a_time_shows_what_was_known_then) {
   EXPECT_THAT(text, HasSubstr("payment: Stripe"));
   EXPECT_THAT(text, Not(HasSubstr("Mollie")));
   EXPECT_THAT(w.restore(w.group, {{"at", "yesterday"}}), HasSubstr("`at` is a time"));
+}
+
+TEST(WorldTools, as_of_a_log_position_shows_what_the_log_knew_then) {
+  Known w;
+  const auto known =
+      must(w.store.db().query_int("SELECT max(seq) FROM events WHERE type = 'graph.completed' AND "
+                                  "payload NOT LIKE '%Mollie%'"));
+  const std::string text = w.restore(w.group, {{"at", std::to_string(known.value_or(0))}});
+  EXPECT_THAT(text, HasSubstr("payment: Stripe"));
+  EXPECT_THAT(text, Not(HasSubstr("Mollie")));
+  EXPECT_THAT(w.restore(w.group, {{"at", "999999"}}), HasSubstr("`at` is a time"));
+}
+
+TEST(WorldTools, explain_leads_from_any_line_back_to_the_message_and_its_source) {
+  Known w;
+  const auto why = [&](std::string line) {
+    return text_of(w.post("/v1/admin/explain",
+                          {{"params", {{"line", std::move(line)}, {"as", "telegram:101"}}}}),
+                   "text");
+  };
+  const auto* lines =
+      find_array(*find_object(w.tool("wc_restore", w.mine, {}), "details"), "lines");
+  ASSERT_NE(lines, nullptr);
+  const std::string restored = w.restore(w.mine);
+  const auto at = restored.find("- E-SEAT-409");
+  ASSERT_NE(at, std::string::npos) << restored;
+  for (const std::string& line : {restored.substr(at, restored.find('\n', at) - at),
+                                  std::string("E-SEAT-409"), std::to_string(w.seats.value)}) {
+    EXPECT_THAT(why(line), HasSubstr("message " + std::to_string(w.seats.value))) << line;
+    EXPECT_THAT(why(line), HasSubstr("read from ")) << line;
+  }
+  EXPECT_THAT(why(std::to_string(w.seats.value)), HasSubstr("\u2192 task E-SEAT-409 (live)"));
+  EXPECT_THAT(why("E-SEAT-409"), HasSubstr("(graph.completed"));
+  EXPECT_THAT(why(std::to_string(w.mollie.value)), HasSubstr("Nothing that can be seen here"))
+      << "what was said in a group is not shown through one person's eyes";
+  EXPECT_THAT(why("payment: Mollie"), HasSubstr("Nothing that can be seen here"));
+}
+
+TEST(WorldTools, a_session_that_begins_is_told_where_things_were_left_off) {
+  Known w;
+  const auto inject = [&](std::int64_t count) {
+    return w.inject(w.mine, "good morning, what was I doing?", json::object{{"count", count}});
+  };
+  const json::object first = inject(0);
+  EXPECT_THAT(get_string(first, "recall_block"),
+              HasSubstr(", where things were left off: \"Blocked: E-SEAT-409\""));
+  EXPECT_EQ(get_string(find_array(first, "items")->front().get_object(), "kind"), "state");
+  EXPECT_THAT(get_string(inject(7), "recall_block"), Not(HasSubstr("left off")));
+  w.config->state_chars = 20;
+  EXPECT_THAT(get_string(inject(0), "recall_block"), Not(HasSubstr("left off"))) << "capped";
+  w.config->state_chars = 0;
+  EXPECT_THAT(get_string(inject(0), "recall_block"), Not(HasSubstr("left off")));
 }
 
 }  // namespace

@@ -33,6 +33,11 @@ class FakeGraph final : public GraphExtractor {
     for (const auto& m : window) request.body += m.text + "\n";
     return request;
   }
+  HttpRequest plan_shorter(std::span<const WindowMessage> window,
+                           std::string_view zone) const override {
+    ++shorter;
+    return plan(window, zone);
+  }
   Result<GraphAnswer> interpret(const Result<HttpResponse>& response,
                                 std::span<const WindowMessage> window) const override {
     if (!response.ok()) return response.error();
@@ -41,6 +46,10 @@ class FakeGraph final : public GraphExtractor {
     }
     GraphAnswer answer;
     answer.prose = "They talked.";
+    if (!proses.empty()) {
+      answer.prose = proses.front();
+      proses.erase(proses.begin());
+    }
     answer.state = "All is said.";
     for (const auto& m : window) {
       GraphNode node;
@@ -55,6 +64,37 @@ class FakeGraph final : public GraphExtractor {
     answer.usage = {100, 10};
     return answer;
   }
+
+  mutable std::vector<std::string> proses;  // of the next answers; then "They talked."
+  mutable int shorter = 0;                  // how often less was asked for
+};
+
+// Joins summaries by saying how many there were, or as told.
+class FakeSummarizer final : public Summarizer {
+ public:
+  std::string model() const override { return "fake-summaries"; }
+  std::string prompt_version() const override { return "1"; }
+  HttpRequest plan(std::span<const std::string> texts, int depth, bool less) const override {
+    asked.push_back(std::to_string(texts.size()) + " at " + std::to_string(depth) +
+                    (less ? " shorter" : ""));
+    HttpRequest request;
+    request.url = "http://summary.test/v1/chat/completions";
+    for (const auto& text : texts) request.body += text + "\n";
+    return request;
+  }
+  Result<SummaryAnswer> interpret(const Result<HttpResponse>& response) const override {
+    if (!response.ok()) return response.error();
+    if (response->status != 200) {
+      return make_error(ErrorKind::kPoison, "summary", "rejected", "HTTP 400");
+    }
+    SummaryAnswer answer;
+    answer.text = answers.empty() ? "All of it." : answers.front();
+    if (!answers.empty()) answers.erase(answers.begin());
+    answer.usage = {50, 5};
+    return answer;
+  }
+
+  mutable std::vector<std::string> asked, answers;
 };
 
 struct GraphWorld : World {
@@ -68,10 +108,11 @@ struct GraphWorld : World {
       return response;
     };
     close();
-    models = [this] { return PipelineModels{embedder, extractor, "", "", graph}; };
+    models = [this] { return PipelineModels{embedder, extractor, "", "", graph, summarizer}; };
     open();
   }
   std::shared_ptr<GraphExtractor> graph;
+  std::shared_ptr<FakeSummarizer> summarizer;
   std::function<void()> meanwhile;  // once, while the model is asked
   int calls = 0;
 };
