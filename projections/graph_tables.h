@@ -35,8 +35,8 @@ CREATE TABLE IF NOT EXISTS graph_evidence__g#(
   PRIMARY KEY(claim, message, quote)) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS graph_evidence__g#_message ON graph_evidence__g#(message);
 CREATE TABLE IF NOT EXISTS graph_facts__g#(
-  seq INTEGER NOT NULL, message INTEGER NOT NULL, agent TEXT NOT NULL, holder TEXT NOT NULL,
-  subject TEXT NOT NULL, key TEXT NOT NULL, quote TEXT NOT NULL, value TEXT NOT NULL,
+  seq INTEGER NOT NULL, message INTEGER NOT NULL, holder TEXT NOT NULL, subject TEXT NOT NULL,
+  key TEXT NOT NULL, quote TEXT NOT NULL, value TEXT NOT NULL, agent TEXT NOT NULL,
   PRIMARY KEY(seq, message, holder, subject, key, quote, value)) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS graph_facts__g#_message ON graph_facts__g#(message);
 CREATE INDEX IF NOT EXISTS graph_facts__g#_key ON graph_facts__g#(agent, holder, subject, key);

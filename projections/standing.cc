@@ -27,7 +27,7 @@ std::string_view to_string(Standing standing) {
 std::string_view StandingLedger::ddl() {
   return R"sql(
 CREATE TABLE IF NOT EXISTS @_sightings__g#(
-  message INTEGER NOT NULL, agent TEXT NOT NULL, session_id TEXT NOT NULL, session_key TEXT NOT NULL,
+  message INTEGER NOT NULL, session_id TEXT NOT NULL, agent TEXT NOT NULL, session_key TEXT NOT NULL,
   PRIMARY KEY(message, session_id)) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS @_sightings__g#_session ON @_sightings__g#(agent, session_id, message);
 CREATE TABLE IF NOT EXISTS @_deleted__g#(

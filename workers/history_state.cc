@@ -16,7 +16,7 @@ constexpr char kWorker[] = "query";
 // Made when first used: a store of someone who never runs a script has neither.
 constexpr char kTables[] = R"sql(
 CREATE TABLE IF NOT EXISTS repl_values(
-  owner TEXT NOT NULL, agent TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
+  owner TEXT NOT NULL, name TEXT NOT NULL, agent TEXT NOT NULL, value TEXT NOT NULL,
   updated_ms INTEGER NOT NULL, PRIMARY KEY(owner, name)) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS query_turns(
   owner TEXT PRIMARY KEY, turn_ms INTEGER NOT NULL, reserved_micro_usd INTEGER NOT NULL,
