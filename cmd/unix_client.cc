@@ -18,6 +18,7 @@ namespace clawmark {
 namespace {
 
 constexpr std::size_t kAnswerMax = 64u << 20;
+constexpr std::int64_t kStopMs = 100;  // between two looks whether the answer is still wanted
 
 Error socket_error(ErrorKind kind, const char* reason, std::string message) {
   return make_error(kind, "socket", reason, std::move(message));
@@ -45,25 +46,31 @@ Result<Fd> connect_to(const std::string& path) {
 
 class Deadline {
  public:
-  explicit Deadline(std::int64_t timeout_ms) : end_ms_(clock_.steady_ms() + timeout_ms) {}
-  // False: the time is over.
-  bool wait(int fd, short events) const {
-    const std::int64_t left = end_ms_ - clock_.steady_ms();
-    if (left <= 0) return false;
-    pollfd poller{fd, events, 0};
-    return ::poll(&poller, 1, static_cast<int>(std::min<std::int64_t>(left, 1 << 30))) > 0;
+  Deadline(std::int64_t timeout_ms, const std::atomic<bool>* stop)
+      : end_ms_(clock_.steady_ms() + timeout_ms), stop_(stop) {}
+  // Error: retriable "timeout" with `late`, or "stopped".
+  Status wait(int fd, short events, const char* late) const {
+    const std::int64_t slice_ms = stop_ == nullptr ? 1 << 30 : kStopMs;
+    for (;;) {
+      if (stop_ != nullptr && *stop_) {
+        return socket_error(ErrorKind::kRetriable, "stopped", "the answer is not wanted any more");
+      }
+      const std::int64_t left = end_ms_ - clock_.steady_ms();
+      if (left <= 0) return socket_error(ErrorKind::kRetriable, "timeout", late);
+      pollfd poller{fd, events, 0};
+      if (::poll(&poller, 1, static_cast<int>(std::min(left, slice_ms))) > 0) return Ok{};
+    }
   }
 
  private:
   SystemClock clock_;
   std::int64_t end_ms_;
+  const std::atomic<bool>* stop_;
 };
 
 Status send_all(const Fd& fd, std::string_view data, const Deadline& deadline) {
   while (!data.empty()) {
-    if (!deadline.wait(fd.get(), POLLOUT)) {
-      return socket_error(ErrorKind::kRetriable, "timeout", "the daemon takes no request");
-    }
+    CLAWMARK_TRY(deadline.wait(fd.get(), POLLOUT, "the daemon takes no request"));
     const ssize_t sent = ::send(fd.get(), data.data(), data.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent <= 0) {
@@ -78,9 +85,7 @@ Result<std::string> receive_all(const Fd& fd, const Deadline& deadline) {
   std::string out;
   char buffer[16384];
   for (;;) {
-    if (!deadline.wait(fd.get(), POLLIN)) {
-      return socket_error(ErrorKind::kRetriable, "timeout", "the daemon did not answer in time");
-    }
+    CLAWMARK_TRY(deadline.wait(fd.get(), POLLIN, "the daemon did not answer in time"));
     const ssize_t got = ::recv(fd.get(), buffer, sizeof buffer, 0);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return socket_error(ErrorKind::kRetriable, "closed", std::strerror(errno));
@@ -144,9 +149,9 @@ bool is_listening(const std::string& socket_path) {
 
 Result<UnixAnswer> unix_request(const std::string& socket_path, std::string_view method,
                                 std::string_view target, std::string_view body,
-                                std::int64_t timeout_ms) {
+                                std::int64_t timeout_ms, const std::atomic<bool>* stop) {
   CLAWMARK_ASSIGN(const Fd fd, connect_to(socket_path));
-  const Deadline deadline(timeout_ms);
+  const Deadline deadline(timeout_ms, stop);
   std::string request;
   request.append(method).append(" ").append(target).append(" HTTP/1.1\r\nHost: clawmark\r\n");
   request.append("Connection: close\r\nContent-Type: application/json\r\nContent-Length: ");

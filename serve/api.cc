@@ -76,6 +76,22 @@ HttpAnswer post_inject(const ApiCall& call) {
   return ok(to_json(answer));
 }
 
+// Of the host's context; or, for a client that is bound to somebody (`clawmark mcp`), of `as`: such
+// a one has no turns, so each call counts as one.
+Result<Sight> tool_sight(Serving& serving, Database& db, const json::object& body) {
+  if (!body.contains("as")) {
+    return sight_of(parse_caller(object_of(body, "caller")), serving.config()->inject_sessions, db);
+  }
+  if (body.contains("caller") || get_string(body, "as").empty() ||
+      get_string(body, "as") == "all") {
+    return make_error(ErrorKind::kInvalid, "api", "bad_as",
+                      "as names one pair of eyes, and stands without a caller");
+  }
+  CLAWMARK_ASSIGN(Sight sight, operator_sight(db, body));
+  if (serving.desk != nullptr) serving.desk->begin_turn(repl_owner(sight));
+  return sight;
+}
+
 HttpAnswer post_tool(const ApiCall& call) {
   Serving& serving = call.serving;
   if (!is_tool(call.rest)) return fail(404, "not_found", "there is no such tool");
@@ -86,9 +102,10 @@ HttpAnswer post_tool(const ApiCall& call) {
   }
   auto lease = serving.readers.lease();
   if (!lease.ok()) return fail(lease.error());
-  const Caller caller = parse_caller(object_of(call.body, "caller"));
-  const Sight sight = sight_of(caller, config->inject_sessions, **lease);
-  const ToolCallContext context{serving, **lease, sight, caller.session_id, "tool", true};
+  const auto sight = tool_sight(serving, **lease, call.body);
+  if (!sight.ok()) return fail(sight.error());
+  const std::string session_id = parse_caller(object_of(call.body, "caller")).session_id;
+  const ToolCallContext context{serving, **lease, *sight, session_id, "tool", true};
   auto answer = call_tool(context, call.rest, object_of(call.body, "params"));
   if (!answer.ok()) return fail(answer.error());
   json::object body = protocol_object();

@@ -36,6 +36,12 @@ constexpr std::array<Tool, 17> kTools = {{{"clawmark_set", tool_set},
 
 }  // namespace
 
+std::vector<std::string_view> tool_names() {
+  std::vector<std::string_view> names;
+  for (const Tool& tool : kTools) names.push_back(tool.name);
+  return names;
+}
+
 bool is_tool(std::string_view name) {
   for (const Tool& tool : kTools) {
     if (tool.name == name) return true;

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "serve/serving.h"
 
@@ -28,6 +29,7 @@ struct ToolCallContext {
 };
 
 bool is_tool(std::string_view name);
+std::vector<std::string_view> tool_names();
 // Error: not_found for another name; what the store or the writer says when it cannot.
 Result<ToolAnswer> call_tool(const ToolCallContext& context, std::string_view name,
                              const json::object& params);

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/logging.h"
-#include "cmd/clawmark/command.h"
+#include "cmd/clawmark/outward.h"
 #include "cmd/config_flags.h"
 
 namespace clawmark {
@@ -84,6 +84,8 @@ void add_all(Registry& registry) {
   add_history(registry);
   add_explain(registry);
   add_dissolve(registry);
+  add_mcp(registry);
+  add_backup(registry);
 }
 
 int run_command_line(int argc, char** argv) {

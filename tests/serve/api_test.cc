@@ -40,6 +40,25 @@ TEST_F(Api, errors_have_a_code_and_the_protocol) {
   }
 }
 
+TEST_F(Api, a_client_that_is_bound_to_somebody_says_so_instead_of_a_caller) {
+  const auto set = [&](const std::string& who) {
+    return call("POST", "/v1/tools/clawmark_set",
+                "{" + who + R"("params":{"key":"pref.editor","value":"helix"}})");
+  };
+  EXPECT_EQ(set(R"("as":"telegram:101",)").status, 200);
+  EXPECT_EQ(set(R"("as":"",)").status, 400);
+  EXPECT_EQ(set(R"("as":7,)").status, 400);
+  EXPECT_EQ(set(R"("as":"all",)").status, 400);
+  EXPECT_EQ(set(R"("as":"owner","caller":{"agent":"main"},)").status, 400);
+  const auto found = [&](const std::string& who) {
+    return call("POST", "/v1/tools/clawmark_search",
+                R"({"as":")" + who + R"(","params":{"query":"editor"}})")
+        .body;
+  };
+  EXPECT_NE(found("telegram:101").find("helix"), std::string::npos);
+  EXPECT_EQ(found("telegram:202").find("helix"), std::string::npos);
+}
+
 TEST_F(Api, bodies_of_any_shape_never_break_it) {
   const std::string bodies[] = {
       "{}",
