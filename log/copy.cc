@@ -37,9 +37,7 @@ Result<StoreCopy> check_copy(const std::string& path) {
   for (;;) {
     CLAWMARK_ASSIGN(const bool row, pages.step());
     if (!row) break;
-    // SQLite 3.40 looks for NULL in the wrong column of a table WITHOUT ROWID whose primary key
-    // leaves one out; NOT NULL was enforced by the insert.
-    if (pages.text(0) == "ok" || pages.text(0).starts_with("NULL value in ")) continue;
+    if (pages.text(0) == "ok") continue;
     return backup_error(ErrorKind::kFatal, "damaged", "the copy's pages are damaged");
   }
   CLAWMARK_ASSIGN(const LogCheck log, EventLog::verify(db));

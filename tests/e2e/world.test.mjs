@@ -6,8 +6,8 @@ import { World, currentOf, systemOf, toolResultsOf } from "./support/world.mjs";
 import { until } from "./support/process.mjs";
 
 const ADA = { from: 101 };
-const OWNER = { agent: "main", session_key: "agent:main:main", sender_is_owner: true,
-  trigger: "tool" };
+const AS_ADA = { agent: "main", session_key: "agent:main:telegram:direct:101",
+  channel: "telegram", sender_id: "101", sender_is_owner: true, trigger: "tool" };
 
 let world;
 before(async () => {
@@ -20,11 +20,11 @@ before(async () => {
 after(() => world?.destroy());
 
 const restored = async () =>
-  (await world.ask("/v1/tools/wc_restore", { caller: OWNER, params: {} })).value?.text ?? "";
+  (await world.ask("/v1/tools/wc_restore", { caller: AS_ADA, params: {} })).value?.text ?? "";
 
 test("wc_restore in a fresh session after a reset says where things stand", async () => {
   await world.say("We decided to use Mollie instead of Stripe, because the fees are lower.", ADA);
-  await world.say("The test sale fails with E-SEAT-409, we are blocked.", ADA);
+  await world.say("The test sale is blocked by E-SEAT-409.", ADA);
   assert.match((await world.say("/reset", ADA)).answer, /reset/i);
   await until("the world model knows what was said", async () => {
     const text = await restored();
