@@ -121,13 +121,9 @@ PipelineModels make_models(Config& config) {
     models.extractor = make_builtin_extractor();
     models.graph = make_builtin_graph_extractor();
   } else {
-    const EndpointOptions asked{config.extract_url,
-                                config.extract_model,
-                                config.extract_api_key,
-                                0,
-                                config.extract_timeout_ms,
-                                config.ca_file,
-                                config.verify_tls};
+    const EndpointOptions asked{
+        config.extract_url,        config.extract_model, config.extract_api_key, 0,
+        config.extract_timeout_ms, config.ca_file,       config.verify_tls};
     models.extractor = make_endpoint_extractor(asked);
     models.graph = make_endpoint_graph_extractor(asked);
     models.summarizer = make_endpoint_summarizer(asked);

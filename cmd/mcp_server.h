@@ -11,12 +11,10 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/limits_mcp.h"
 #include "cmd/mcp_tools.h"
 
 namespace clawmark {
-
-constexpr std::size_t kMcpLineMax = 1u << 20;  // as a request to the daemon
-constexpr std::size_t kMcpCallsMax = 8;        // at the same time
 
 // Cuts a stream of bytes into lines. A line over kMcpLineMax is dropped up to its end and reported
 // once, without a text.

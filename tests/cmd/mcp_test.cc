@@ -112,7 +112,8 @@ TEST_F(Mcp, bad_input_is_answered_by_code_and_never_ends_the_session) {
       {R"({"jsonrpc":"2.0","id":1,"method":7})", -32600},
       {R"({"jsonrpc":"2.0","id":1,"method":"ping","params":[1]})", -32602},
       {R"({"jsonrpc":"2.0","id":1,"method":"resources/list"})", -32601},
-      {R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})",
+      {R"({"jsonrpc":"2.0","id":1,"method":"initialize",)"
+       R"("params":{"protocolVersion":"2025-06-18"}})",
        -32600},
       {R"({"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}})", -32602},
       {R"({"jsonrpc":"2.0","id":1,"method":"tools/call"})", -32602},
