@@ -295,6 +295,12 @@ Result<std::optional<Seq>> Identity::by_exact_content(const Met& met) {
   return std::optional<Seq>{};
 }
 
+// Rows of one second without a text are told apart by the tools that they call.
+bool Identity::calls_others(const Met& met, const Candidate& candidate) {
+  return candidate.origin != 'p' && !met.entry->tools.empty() &&
+         candidate.exact_hash != exact_hash(*met.entry);
+}
+
 // A row with whole seconds, or with the time at which it was stored.
 Result<std::optional<Seq>> Identity::coarse_by_content(const Met& met) {
   std::vector<Hash256> hashes = {met.entry->hash};
@@ -312,6 +318,7 @@ Result<std::optional<Seq>> Identity::coarse_by_content(const Met& met) {
       const bool in_second = c.said.value >= second && c.said.value < second_end;
       const bool keyless = met.session_key.empty() || c.key_hash == 0;
       if (!same_session(met, c) && !(in_second && keyless)) continue;
+      if (calls_others(met, c)) continue;
       CLAWMARK_ASSIGN(const bool same_row, has_place(c.message, met));
       if (same_row) return std::optional<Seq>{c.message};
       if (!in_second && c.origin != 'p') continue;

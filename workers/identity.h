@@ -89,6 +89,7 @@ class Identity {
   Result<std::optional<Seq>> by_short_id(const Met& met);
   Result<std::optional<Seq>> by_alias(const Met& met);
   Result<std::optional<Seq>> by_exact_content(const Met& met);
+  static bool calls_others(const Met& met, const Candidate& candidate);
   Result<std::optional<Seq>> coarse_by_content(const Met& met);
   Result<std::optional<Seq>> precise_by_coarse(const Met& met);
   Result<std::vector<Candidate>> candidates(const Met& met, const Hash256& hash,

@@ -455,5 +455,40 @@ TEST_P(WholeLcm, C014_a_conversation_that_was_stored_twice_is_read_once) {
 INSTANTIATE_TEST_SUITE_P(Stores, WholeLcm, testing::Values(false, true),
                          [](const auto& param) { return param.param ? "shared" : "made"; });
 
+std::int64_t messages_of(const std::string& lcm_database) {
+  StoreWorld w;
+  support::write_text(w.home / "lcm.db", lcm_database);
+  w.drain();
+  return w.count("message.observed");
+}
+
+TEST(LcmRows, of_one_second_without_text_are_told_apart_by_the_tools_that_they_call) {
+  support::Conversation talk = support::make_conversation({.messages = 0});
+  for (int i = 0; i < 6; ++i) {
+    support::Item item;
+    item.id = "entry-" + std::to_string(i);
+    item.entry_ms = 1'790'000'000'000 + i;
+    item.role = "assistant";
+    item.tools = {{"toolu_" + std::to_string(i), "exec"}};
+    talk.items.push_back(item);
+  }
+  const support::TempDir dir;
+  support::LcmWriter lcm(dir / "lcm.db");
+  lcm.write(talk, false);
+  lcm.checkpoint();
+  EXPECT_EQ(messages_of(support::read_text(lcm.path())), 6);
+}
+
+TEST(LcmRows, each_that_a_real_version_wrote_is_a_message) {
+  const auto shared = support::shared_path("fixtures/lcm/versions");
+  if (!shared) GTEST_SKIP() << "no shared fixtures";
+  for (const auto& file : support::list_files(*shared)) {
+    if (!file.ends_with(".db")) continue;
+    const auto rows = json_lines(
+        support::read_text(*shared + "/" + file.substr(0, file.size() - 3) + ".expected.jsonl"));
+    EXPECT_EQ(messages_of(support::read_text(*shared + "/" + file)), std::ssize(rows)) << file;
+  }
+}
+
 }  // namespace
 }  // namespace clawmark
