@@ -41,6 +41,7 @@ class Scanner : private secret::Text {
   bool header_value(std::size_t end);
   bool scheme_value(std::size_t at, Name scheme);
   bool command_line_user(std::size_t begin, std::size_t end);
+  bool command_line_password(std::size_t begin);
   bool in_prose(Name name, std::size_t end);
   bool judge(Name name, Glue glue, Value value);
 
@@ -73,7 +74,9 @@ void Scanner::step() {
   }
   if (shaped_token()) return;
   const std::size_t end = word_end(at_);
-  if (!named_value(at_, end) && !command_line_user(at_, end)) at_ = end;
+  if (!named_value(at_, end) && !command_line_user(at_, end) && !command_line_password(at_)) {
+    at_ = end;
+  }
 }
 
 bool Scanner::private_key() {
@@ -231,6 +234,29 @@ bool Scanner::command_line_user(std::size_t begin, std::size_t end) {
   const auto password = of(value).substr(colon + 1);
   if (password.empty() || password[0] == '$' || secret::is_stand_in(password)) return false;
   return replace(value.begin + colon + 1, value.end, "password");
+}
+
+// mysql -uroot -ppassword: one word with its option, as these programs want it.
+bool Scanner::command_line_password(std::size_t begin) {
+  constexpr std::string_view kPrograms[] = {"mysql", "mariadb", "mysqldump", "mysqladmin",
+                                            "sshpass"};
+  if (begin < 2 || text_[begin] != 'p' || text_[begin - 1] != '-' ||
+      !secret::is_blank(text_[begin - 2])) {
+    return false;
+  }
+  const std::size_t from = begin > 300 ? begin - 300 : 0;
+  const auto line = text_.substr(from, begin - 1 - from);
+  const auto before = line.substr(line.find_last_of("\n;|&") + 1);  // npos + 1 is 0
+  const bool named =
+      std::any_of(std::begin(kPrograms), std::end(kPrograms), [&](std::string_view program) {
+        return before.find(std::string(program) + ' ') != std::string_view::npos;
+      });
+  const Value value = bare_value(begin + 1);
+  const auto password = of(value);
+  if (!named || password.size() < 4 || password[0] == '$' || secret::is_stand_in(password)) {
+    return false;
+  }
+  return replace(value.begin, value.end, "password");
 }
 
 // "the password for the db is …", "api key: …" is not here.

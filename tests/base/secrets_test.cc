@@ -90,6 +90,7 @@ constexpr Leak kLeaks[] = {
     {"Authorization: Bearer EXAMPLE-key", "EXAMPLE-key", "Authorization: Bearer [secret:token]"},
     {"{\"authorization\":\"Basic dXNlcjpwYXNz\"}", "dXNlcjpw", "Basic [secret:token]"},
     {"401 for Bearer abc123def456", "abc123", "401 for Bearer [secret:token]"},
+    {"mysql -uroot -pnachtfalter99 db", "nachtfalter99", "mysql -uroot -p[secret:password] db"},
     {"curl -u ada:lovelace1 https://x", "lovelace1", "curl -u ada:[secret:password] https://x"},
     // Keys and cards.
     {"-----BEGIN RSA PRIVATE KEY-----\nMIIEexample\n-----END RSA PRIVATE KEY-----\nthanks",
