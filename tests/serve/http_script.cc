@@ -69,7 +69,9 @@ void ScriptServer::serve(int fd) {
     const ssize_t got = ::recv(fd, buffer, sizeof buffer, 0);
     if (got <= 0) break;
     all.append(buffer, static_cast<std::size_t>(got));
-    if (head == std::string::npos && (head = all.find("\r\n\r\n")) != std::string::npos) {
+    if (head != std::string::npos) continue;
+    head = all.find("\r\n\r\n");
+    if (head != std::string::npos) {
       request = parse(all.substr(0, head));
       const std::string length = request.headers["content-length"];
       wanted = head + 4 + (length.empty() ? 0 : std::stoul(length));

@@ -217,10 +217,10 @@ TEST(WorldTools, as_of_a_log_position_shows_what_the_log_knew_then) {
 
 TEST(WorldTools, explain_leads_from_any_line_back_to_the_message_and_its_source) {
   Known w;
-  const auto why = [&](std::string line) {
-    return text_of(w.post("/v1/admin/explain",
-                          {{"params", {{"line", std::move(line)}, {"as", "telegram:101"}}}}),
-                   "text");
+  const auto why = [&](const std::string& line) {
+    return text_of(
+        w.post("/v1/admin/explain", {{"params", {{"line", line}, {"as", "telegram:101"}}}}),
+        "text");
   };
   const auto* lines =
       find_array(*find_object(w.tool("wc_restore", w.mine, {}), "details"), "lines");
