@@ -1,8 +1,8 @@
 #include "projections/graph_fold.h"
 
-#include <algorithm>
 #include <array>
 
+#include "base/graph_types.h"
 #include "base/utf8.h"
 #include "projections/facts.h"
 #include "projections/graph_names.h"
@@ -10,20 +10,8 @@
 namespace clawmark {
 namespace {
 
-constexpr std::array<std::string_view, 8> kNodeTypes = {
-    "project", "component", "decision", "task", "person", "constraint", "concept", "file"};
-constexpr std::array<std::string_view, 13> kEdgeTypes = {
-    "DECIDED_BY", "DEPENDS_ON",  "AFFECTS",  "IMPLEMENTS", "CREATED", "COMPLETED",  "BLOCKED_BY",
-    "REFERENCES", "CONTRADICTS", "SUPPORTS", "SUPERSEDES", "PART_OF", "ASSIGNED_TO"};
-constexpr std::array<std::string_view, 6> kEpisodeTypes = {"decision",     "plan_change", "blocker",
-                                                           "breakthrough", "completion",  "error"};
 constexpr std::array<std::string_view, 6> kStatuses = {"",        "active", "blocked",
                                                        "pending", "done",   "cancelled"};
-
-template <class List>
-bool holds(const List& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
 
 // What is said in a conversation. Only a person's own words can carry a claim; a summary also
 // speaks of the answers.

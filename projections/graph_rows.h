@@ -1,6 +1,7 @@
 #pragma once
 // Reading rows and bodies of the graph. Inside projections/ only.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,17 @@ inline std::vector<std::string> strings_of(const json::object& object, std::stri
   if (const auto* list = find_array(object, key)) {
     for (const auto& item : *list) {
       if (item.is_string()) out.emplace_back(view(item.get_string()));
+    }
+  }
+  return out;
+}
+
+// A list of whole numbers in an object; what is none is left out.
+inline std::vector<std::int64_t> integers_of(const json::object& object, std::string_view key) {
+  std::vector<std::int64_t> out;
+  if (const auto* list = find_array(object, key)) {
+    for (const auto& item : *list) {
+      if (item.is_int64()) out.push_back(item.get_int64());
     }
   }
   return out;

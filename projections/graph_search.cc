@@ -76,11 +76,7 @@ GraphTextRow read_text(Statement& row) {
   out.model = get_string(body, "model");
   out.method = get_string(body, "method");
   out.depth = static_cast<int>(get_int(body, "depth"));
-  if (const auto* list = find_array(body, "sources")) {
-    for (const auto& one : *list) {
-      if (one.is_int64()) out.sources.push_back(one.get_int64());
-    }
-  }
+  out.sources = integers_of(body, "sources");
   out.said = row.time(3);
   out.message = row.integer(4);
   return out;

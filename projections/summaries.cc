@@ -20,11 +20,7 @@ SummaryRow read_summary(Statement& row) {
   out.session_id = get_string(body, "session_id");
   out.method = get_string(body, "method");
   out.depth = static_cast<int>(get_int(body, "depth"));
-  if (const auto* list = find_array(body, "sources")) {
-    for (const auto& one : *list) {
-      if (one.is_int64()) out.sources.push_back(one.get_int64());
-    }
-  }
+  out.sources = integers_of(body, "sources");
   out.said = row.time(4);
   return out;
 }

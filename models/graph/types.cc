@@ -1,25 +1,11 @@
-// The closed lists of the graph, and the check of its evidence.
+// Names of the closed lists, and the check of evidence.
 
-#include <algorithm>
-#include <array>
 
+#include "base/graph_types.h"
 #include "models/graph.h"
 
 namespace clawmark {
 namespace {
-
-constexpr std::array<std::string_view, 8> kNodeTypes = {
-    "project", "component", "decision", "task", "person", "constraint", "concept", "file"};
-constexpr std::array<std::string_view, 13> kEdgeTypes = {
-    "DECIDED_BY", "DEPENDS_ON",  "AFFECTS",  "IMPLEMENTS", "CREATED", "COMPLETED",  "BLOCKED_BY",
-    "REFERENCES", "CONTRADICTS", "SUPPORTS", "SUPERSEDES", "PART_OF", "ASSIGNED_TO"};
-constexpr std::array<std::string_view, 6> kEpisodeTypes = {"decision",     "plan_change", "blocker",
-                                                           "breakthrough", "completion",  "error"};
-
-template <class List>
-bool holds(const List& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
 
 // One item of the answer under the check of facts: `says` is what its evidence must support (its
 // own words; the ends of an edge are things of their own, checked as such).
