@@ -1,6 +1,5 @@
 // Names of the closed lists, and the check of evidence.
 
-
 #include "base/graph_types.h"
 #include "models/graph.h"
 
