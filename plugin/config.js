@@ -61,6 +61,11 @@ export const SETTINGS = Object.freeze({
     type: "boolean", default: true,
     description: "Add Clawmark's hits to the host's own memory_search.",
   },
+  logQueries: {
+    type: "boolean", default: false,
+    description: "Write the cleaned query of each turn to the host's debug log: what a person said "
+      + "is then in that log. For finding out why something is not recalled.",
+  },
 });
 
 /**

@@ -23,7 +23,8 @@ export function makeInjectHook({ link, config, placement, logger }) {
       if (config.budgetChars === 0 || !mayInject(context, config)) return undefined;
       const body = injectRequest(event, context, config);
       rememberSender(body.caller);
-      logger.debug?.(`clawmark: a query of ${body.prompt.length} characters`);
+      logger.debug?.(`clawmark: a query of ${body.prompt.length} characters`
+        + (config.logQueries ? `: ${JSON.stringify(body.prompt)}` : ""));
       const answer = await link.ask("/v1/inject", body, { timeoutMs: config.timeoutMs });
       if (!answer.ok) return undefined;
       if (answer.value.skipped === "lane") tellClosedLane(context, logger);

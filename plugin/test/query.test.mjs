@@ -64,12 +64,22 @@ for (const text of [
   });
 }
 
-test("C127 the daemon gets the clean query, and debug output shows it", async (t) => {
+test("C127 the daemon gets the clean query; debug output shows it when asked", async (t) => {
   const server = await Server.start(t, () => blocks());
-  const host = new Host({ pluginConfig: { socketPath: server.socketPath } }).load(plugin);
+  const pluginConfig = { socketPath: server.socketPath, logQueries: true };
+  const host = new Host({ pluginConfig }).load(plugin);
   await host.turn({ prompt: WRAPPED["the whole case"] });
   assert.equal(server.asked("/v1/inject")[0].body.prompt, QUESTION);
   assert.ok(host.log.some(({ level, text }) => level === "debug" && text.includes(QUESTION)));
+});
+
+test("what a person says is not in the host's log unless logQueries is set", async (t) => {
+  const server = await Server.start(t, () => blocks());
+  const host = new Host({ pluginConfig: { socketPath: server.socketPath } }).load(plugin);
+  await host.turn({ prompt: WRAPPED["the whole case"] });
+  assert.equal(server.asked("/v1/inject").length, 1);
+  assert.ok(host.log.some(({ level, text }) => level === "debug" && text.includes("a query of")));
+  assert.ok(!host.log.some(({ text }) => text.includes(QUESTION)));
 });
 
 test("C127 hostile wrappers are dealt with in little time", () => {
