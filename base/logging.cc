@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 
 #include "base/secrets.h"
 
@@ -10,6 +11,8 @@ namespace clawmark {
 namespace {
 
 std::atomic<LogLevel> g_level{LogLevel::kNotice};
+// systemd says so when stderr is its journal, which reads a level from the front of a line.
+const bool g_journal = std::getenv("JOURNAL_STREAM") != nullptr;
 
 }  // namespace
 
@@ -20,7 +23,7 @@ void set_log_level(LogLevel level) {
 void log_line(LogLevel level, std::string_view component, std::string_view message) {
   if (level > g_level.load()) return;
   std::string line;
-  if (::isatty(STDERR_FILENO) == 0) line = "<" + std::to_string(static_cast<int>(level)) + ">";
+  if (g_journal) line = "<" + std::to_string(static_cast<int>(level)) + ">";
   line.append(component).append(": ");
   for (const char c : redact_secrets(message))
     line.push_back(static_cast<unsigned char>(c) < ' ' ? ' ' : c);

@@ -1,5 +1,6 @@
 #include "base/secret_text.h"
 
+#include <algorithm>
 #include <string>
 
 #include "base/secret_shapes.h"
@@ -56,8 +57,14 @@ Value Text::bare_value(std::size_t begin) const {
     if (c == '&' && rest(word_end(value.end + 1)).starts_with("=")) break;
     ++value.end;
   }
+  const auto has_digit = [&] {
+    return std::any_of(text_.begin() + static_cast<std::ptrdiff_t>(begin),
+                       text_.begin() + static_cast<std::ptrdiff_t>(value.end),
+                       [](char c) { return c >= '0' && c <= '9'; });
+  };
   while (value.end > begin &&
          std::string_view(".,;:!?)*}").find(text_[value.end - 1]) != std::string_view::npos) {
+    if (text_[value.end - 1] == '!' && has_digit()) break;  // ends passwords as well as sentences
     --value.end;
   }
   return value;

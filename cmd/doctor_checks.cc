@@ -164,7 +164,8 @@ void check_store(const Config& config, std::vector<Check>& out) {
       out.push_back(
           warn("store", "there is none at " + config.db_path + " yet", "start clawmarkd"));
     } else {
-      out.push_back(bad("store", db.error().message, "see docs/operations.md, “The store”"));
+      out.push_back(
+          bad("store", db.error().message, "see docs/operations.md, “When things go wrong”"));
     }
     return;
   }

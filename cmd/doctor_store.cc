@@ -129,7 +129,8 @@ std::vector<Check> check_readable(const Config& config) {
   if (!overview.ok()) return unreadable("skipped", overview.error());
   if (!rows.ok()) return unreadable("skipped", rows.error());
   std::vector<Check> out = {check_ok("skipped", "every line could be read"),
-                            check_ok("texts", "no message has lost its text")};
+                            check_ok("texts", "no message has lost its text"),
+                            check_ok("unplaced", "of every message it is known whose it is")};
   if (overview->skipped_lines > 0) {
     std::string text = format_count(overview->skipped_lines) + " lines could not be read";
     for (const SkippedRow& row : *rows) {
@@ -146,6 +147,14 @@ std::vector<Check> check_readable(const Config& config) {
                             "and no copy was kept",
                         "facts from them stay; retention=auto keeps what transcript files show, "
                         "retention=verbatim every text, from then on");
+  }
+  if (overview->unplaced > 0) {
+    out[2] = check_warn(
+        "unplaced",
+        format_count(overview->unplaced) +
+            " messages stand in sessions that no index names: no prompt gets them, clawmark search "
+            "finds them",
+        "restore the agent's sessions.json or its session table; they are placed by themselves");
   }
   return out;
 }

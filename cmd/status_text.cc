@@ -62,6 +62,9 @@ void print_memory(const json::object& status, std::string_view zone) {
   if (const auto gone = get_int(*counts, "texts_gone"); gone > 0) {
     parts.push_back(format_count(gone) + " without their text");
   }
+  if (const auto unplaced = get_int(*counts, "unplaced"); unplaced > 0) {
+    parts.push_back(format_count(unplaced) + " of nobody known");
+  }
   if (const auto parked = get_int(*counts, "parked"); parked > 0) {
     parts.push_back(format_count(parked) + " set aside");
   }
@@ -80,6 +83,9 @@ void print_sources(const json::object& status, std::string_view zone) {
     std::string text = get_string(source, "carrier") + " " + state + ", newest " +
                        day_of(source, "newest_at", zone) + ", " + get_string(source, "path");
     line(first ? "sources" : "", text);
+    if (const auto note = get_string(source, "message"); state == "ok" && !note.empty()) {
+      line("", "  " + note);
+    }
     first = false;
   }
 }

@@ -46,6 +46,13 @@ Error unusable(const std::string& path, const Error& error) {
   return named;
 }
 
+// A folder or lock file that this user may not make, with the remedy.
+Error out_of_reach(const std::string& path, const Error& error) {
+  if (error.stage != "file" || error.reason == "full") return error;
+  return store_error("forbidden", error.message + ": give this user the right to write in " +
+                                      dir_name(path) + ", or choose another db_path");
+}
+
 template <class T>
 Result<T> usable(const std::string& path, Result<T> result) {
   if (!result.ok()) return unusable(path, result.error());
@@ -135,7 +142,9 @@ Status refuse_newer(const std::string& path, int known) {
 }  // namespace
 
 Result<Store> Store::open(const StoreOptions& options, const Clock& clock) {
-  CLAWMARK_TRY(prepare_folder(dir_name(options.path)));
+  if (const Status made = prepare_folder(dir_name(options.path)); !made.ok()) {
+    return out_of_reach(options.path, made.error());
+  }
   CLAWMARK_ASSIGN(const std::string path, real_path(options.path));
   if (const auto type = options.unsafe_filesystem(dir_name(path)); !type.empty()) {
     return store_error("unsafe_filesystem",
@@ -144,7 +153,8 @@ Result<Store> Store::open(const StoreOptions& options, const Clock& clock) {
                            "write-ahead log can be damaged: choose a db_path on a local disk");
   }
   CLAWMARK_TRY(refuse_newer(path, latest(options.schema)));  // before a lock file is made
-  CLAWMARK_ASSIGN(auto lock, FileLock::acquire(path + ".lock", options.holder));
+  auto lock = FileLock::acquire(path + ".lock", options.holder);
+  if (!lock.ok()) return out_of_reach(path, lock.error());
   CLAWMARK_ASSIGN(const int version, usable(path, inspect_schema_version(path)));
   if (version > latest(options.schema)) {
     return newer_schema_error(path, version, latest(options.schema));
@@ -157,7 +167,7 @@ Result<Store> Store::open(const StoreOptions& options, const Clock& clock) {
   CLAWMARK_ASSIGN(auto origin, load_origin(db));
   EventLog log(clock, origin);
   return Store(std::make_unique<State>(
-      State{std::move(lock), path, std::move(origin), std::move(db), std::move(log)}));
+      State{std::move(*lock), path, std::move(origin), std::move(db), std::move(log)}));
 }
 
 Result<Database> Store::open_read_only(const std::string& path) {

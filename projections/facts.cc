@@ -2,8 +2,10 @@
 
 #include <array>
 
+#include "base/json.h"
 #include "log/event_log.h"
 #include "projections/digest.h"
+#include "projections/fact_machine.h"
 #include "projections/facts_fold.h"
 #include "projections/facts_tables.h"
 #include "projections/refold.h"
@@ -23,7 +25,7 @@ class FactsProjection final : public Projection {
   explicit FactsProjection(const FoldOptions& options) : options_(options) {}
 
   std::string_view name() const override { return "facts"; }
-  int fold_version() const override { return 3; }
+  int fold_version() const override { return 4; }
   std::string ddl(int generation) const override {
     return generation_sql(kFactsDdl, kFactsPrefix, generation) +
            generation_sql(StandingLedger::ddl(), kFactsPrefix, generation);
@@ -161,6 +163,71 @@ Result<std::vector<Fact>> stale_facts(Database& db, std::string_view agent,
                       "holder IN (SELECT value FROM json_each(?2)) "
                       "ORDER BY last_observed_ms, key, holder, subject",
                   as_of, agent, holders_json(holders), before);
+}
+
+namespace {
+
+// What a message says of a key, and what is known of that key now.
+struct Testimony {
+  std::int64_t message = 0, said_ms = 0, updated_ms = 0;
+  std::string agent, holder, value, live;
+};
+
+Result<bool> is_given_up(Database& db, const Testimony& said) {
+  CLAWMARK_ASSIGN(Statement * query,
+                  db.cached("SELECT replaces FROM fact_replacements WHERE agent = ?1 AND holder = "
+                            "?2 AND said_ms > ?3"));
+  query->with(said.agent, said.holder, said.said_ms);
+  bool found = false;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, query->step());
+    if (!row) break;
+    found = found || same_fact_value(query->text(0), said.value);
+  }
+  query->reset();
+  return found;
+}
+
+}  // namespace
+
+Result<std::vector<Seq>> outdated_evidence(Database& db, const std::vector<Seq>& messages) {
+  json::array list;
+  for (const Seq message : messages) list.emplace_back(message.value);
+  CLAWMARK_ASSIGN(
+      Statement * query,
+      db.cached("SELECT o.message, o.said_ms, o.agent, o.holder, o.value, coalesce(f.value, ''), "
+                "coalesce(f.updated_ms, 0) FROM fact_observations o LEFT JOIN facts f ON f.agent = "
+                "o.agent AND f.holder = o.holder AND f.subject = o.subject AND f.key = o.key AND "
+                "f.is_deleted = 0 WHERE o.message IN (SELECT value FROM json_each(?1)) AND "
+                "o.kind = 'extracted' AND o.state = 'active' AND o.reason = '' ORDER BY 1"));
+  query->with(to_text(json::value(std::move(list))));
+  std::vector<Testimony> said;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, query->step());
+    if (!row) break;
+    said.push_back({query->integer(0), query->integer(1), query->integer(6), query->string(2),
+                    query->string(3), query->string(4), query->string(5)});
+  }
+  query->reset();
+  std::vector<Seq> out;
+  for (std::size_t i = 0; i < said.size();) {
+    const std::int64_t message = said[i].message;
+    bool outdated = true;
+    for (; i < said.size() && said[i].message == message; ++i) {
+      const Testimony& one = said[i];
+      if (!outdated) continue;
+      const bool changed = !one.live.empty() && one.updated_ms > one.said_ms &&
+                           !same_fact_value(one.live, one.value);
+      if (changed) continue;
+      if (!one.live.empty()) {
+        outdated = false;
+        continue;
+      }
+      CLAWMARK_ASSIGN(outdated, is_given_up(db, one));
+    }
+    if (outdated) out.push_back({message});
+  }
+  return out;
 }
 
 }  // namespace clawmark

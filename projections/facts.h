@@ -54,4 +54,9 @@ Result<std::vector<Fact>> stale_facts(Database& db, std::string_view agent,
                                       const std::vector<std::string>& holders, int days,
                                       TimeMs as_of);
 
+// Of these messages, those that are evidence for values that hold no longer and for nothing that
+// does: a newer value of the key stands, or the value was given up for that of another key.
+// Ascending.
+Result<std::vector<Seq>> outdated_evidence(Database& db, const std::vector<Seq>& messages);
+
 }  // namespace clawmark

@@ -64,11 +64,14 @@ DROP VIEW IF EXISTS fact_observations;
 CREATE VIEW fact_observations AS SELECT o.agent, o.holder, o.subject, o.key, o.value, o.kind,
   CASE o.kind WHEN 'extracted' THEN 'extracted' WHEN 'expired' THEN 'decay' ELSE 'user' END AS source,
   o.confidence, strftime('%Y-%m-%dT%H:%M:%fZ', o.said_ms / 1000.0, 'unixepoch') AS said_at,
-  o.reason, o.state, o.seq, o.ordinal, e.message, e.quote,
+  o.said_ms, o.reason, o.state, o.seq, o.ordinal, e.message, e.quote,
   (SELECT group_concat(s.session_id, ' ') FROM fact_sightings__g# s WHERE s.message = e.message)
     AS sessions
   FROM fact_observations__g# o LEFT JOIN fact_evidence__g# e
     ON e.seq = o.seq AND e.ordinal = o.ordinal;
+DROP VIEW IF EXISTS fact_replacements;
+CREATE VIEW fact_replacements AS SELECT agent, holder, replaces, said_ms FROM
+  fact_observations__g# WHERE replaces <> '' AND state = 'active';
 DROP VIEW IF EXISTS memory_events;
 CREATE VIEW memory_events AS SELECT m.id, m.event_type, m.memory_key, m.old_value, m.new_value,
   m.source, strftime('%Y-%m-%dT%H:%M:%fZ', m.at_ms / 1000.0, 'unixepoch') AS created_at,

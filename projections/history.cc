@@ -14,7 +14,7 @@ constexpr std::size_t kLookEvery = 4096;  // rows between two looks at the clock
 // Parameters: 1 agent, 2 audiences (JSON). Lanes that run without a person are closed here as
 // everywhere.
 constexpr char kInHistory[] =
-    " m.agent = ?1 AND m.state = 'active' AND m.lane IN ('direct', 'group')"
+    " m.agent = ?1 AND m.state = 'active' AND m.lane IN ('direct', 'group', 'unknown')"
     " AND m.class IN ('chat', 'toolResult') AND m.noise IN ('', 'command')"
     " AND m.audience IN (SELECT value FROM json_each(?2)) ";
 constexpr char kEntryColumns[] = "SELECT m.seq, m.occurred_ms, m.role, m.chars FROM ";

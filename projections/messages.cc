@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 9> kTypes = {
 class MessagesProjection final : public Projection {
  public:
   std::string_view name() const override { return "messages"; }
-  int fold_version() const override { return 2; }
+  int fold_version() const override { return 3; }
   std::string ddl(int generation) const override {
     return generation_sql(MessagesFold::ddl(), kPrefix, generation) +
            generation_sql(StandingLedger::ddl(), kPrefix, generation);

@@ -4,14 +4,15 @@
 // View messages: seq, agent, entry_id, session_id, session_key, parent, role, class, noise, lane,
 // sender, speaker, audience (a holder), occurred_ms, bytes, chars, sha256, carrier, state
 // ('active'|'rewound'|'deleted'), recallable (1: class chat, no noise, active, not deleted, lane
-// direct or group, role user or assistant). View message_sessions: message, session_id,
+// direct, group or unknown, role user or assistant). View message_sessions: message, session_id,
 // session_key, active. View people: agent, person, is_owner, name, channel. View sessions: agent,
 // session_id, session_key, lane, messages, first_ms, last_ms, deleted, last_reset_ms.
 //
 // Audience of a person's message: person:<sender> in a direct lane (person:owner on an owner
 // surface without a sender, session:<key> in a conversation opened by name), group:<key> in a
 // group. Of any other message: that of the nearest person's message before it on its path, else of
-// the session.
+// the session. Of a conversation that no index names (lane unknown): kUnplacedHolder, which opens
+// to nobody but the operator, until a sighting tells the session's key.
 
 #include <cstdint>
 #include <optional>
@@ -27,6 +28,8 @@
 #include "log/event.h"
 
 namespace clawmark {
+
+inline constexpr char kUnplacedHolder[] = "unplaced";
 
 struct MessageRow {
   Seq seq;

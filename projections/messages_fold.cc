@@ -2,14 +2,16 @@
 
 #include "base/scope.h"
 #include "log/event_log.h"
+#include "projections/messages.h"
 
 namespace clawmark {
 namespace {
 
 constexpr char kBlankClass[] = "forgotten";  // of a message whose event was blanked
 
+// Lanes in which people and agent talk; of an unplaced conversation it is not known yet.
 bool listens(std::string_view lane) {
-  return lane == "direct" || lane == "group";
+  return lane == "direct" || lane == "group" || lane == "unknown";
 }
 
 // Whose conversation a direct session is, when nobody is named in the message itself.
@@ -269,6 +271,7 @@ Result<std::optional<MessagesFold::Place>> MessagesFold::place_of(Seq seq) {
 
 Result<std::string> MessagesFold::audience_of(const Place& place) {
   if (place.lane == "group") return "group:" + place.session_key;
+  if (place.lane == "unknown") return std::string(kUnplacedHolder);
   if (place.lane != "direct") {
     return "session:" + (place.session_key.empty() ? place.session_id : place.session_key);
   }

@@ -43,6 +43,7 @@ Result<Overview> read_overview(Database& db) {
   CLAWMARK_ASSIGN(out.recallable, count(db, "SELECT count(*) FROM messages WHERE recallable = 1"));
   CLAWMARK_ASSIGN(out.texts_gone, count_texts_gone(db));
   out.recallable -= out.texts_gone;
+  CLAWMARK_ASSIGN(out.unplaced, count_unplaced(db));
   CLAWMARK_ASSIGN(out.sessions, count(db, "SELECT count(*) FROM sessions"));
   CLAWMARK_ASSIGN(out.facts, count(db, "SELECT count(*) FROM facts WHERE is_deleted = 0"));
   CLAWMARK_ASSIGN(out.facts_user, count(db,
@@ -68,6 +69,10 @@ Result<std::int64_t> count_texts_gone(Database& db) {
   return count(db,
                "SELECT count(*) FROM texts_gone g JOIN messages m ON m.seq = g.message"
                " WHERE m.recallable = 1");
+}
+
+Result<std::int64_t> count_unplaced(Database& db) {
+  return count(db, "SELECT count(*) FROM messages WHERE recallable = 1 AND lane = 'unknown'");
 }
 
 Result<std::vector<SourceStateRow>> read_source_states(Database& db) {

@@ -19,6 +19,7 @@ struct Overview {
   std::int64_t messages = 0;    // in the log
   std::int64_t recallable = 0;  // of them, may be recalled and their text can be had
   std::int64_t texts_gone = 0;  // might be recalled, but no carrier and no vault has the text
+  std::int64_t unplaced = 0;    // recallable for the operator alone: no index names their session
   std::int64_t sessions = 0;
   std::int64_t facts = 0;       // live
   std::int64_t facts_user = 0;  // of them, stated by people
@@ -31,6 +32,9 @@ struct Overview {
 Result<Overview> read_overview(Database& db);
 
 Result<std::int64_t> count_texts_gone(Database& db);
+
+// Messages that might be recalled if it were known whose conversation they are from.
+Result<std::int64_t> count_unplaced(Database& db);
 
 struct SourceStateRow {
   std::string carrier, path, state, reason, message, counters;  // counters: JSON text

@@ -32,16 +32,6 @@ bool is_candidate(const Event& event) {
           event.scope.lane == Lane::kUnknown);
 }
 
-bool opens(const Event& sighting) {
-  Lane lane = sighting.scope.lane;
-  if (lane == Lane::kUnknown) {
-    lane =
-        parse_session_key(get_string(sighting.payload, "session_key", sighting.scope.session_key))
-            .lane;
-  }
-  return lane == Lane::kDirect || lane == Lane::kGroup;
-}
-
 using Texts = std::unordered_map<std::int64_t, std::string>;
 
 class SearchFold {
@@ -59,7 +49,7 @@ class SearchFold {
       } else if (event.type == event_type::kMessageSighted) {
         const Seq message{get_int(event.payload, "message")};
         CLAWMARK_ASSIGN(const auto state, state_of(message));
-        if (state == "closed" || state == "removed" || state == "gone") out.push_back(message);
+        if (state == "removed" || state == "gone") out.push_back(message);
       } else if (event.type == event_type::kSessionDeleted) {
         CLAWMARK_ASSIGN(
             const auto messages,
@@ -146,16 +136,15 @@ class SearchFold {
     const std::string session_id = get_string(event.payload, "session_id");
     CLAWMARK_TRY(ledger_.sight(event.seq, event.scope.agent, session_id,
                                get_string(event.payload, "session_key")));
-    const bool closed = event.scope.lane == Lane::kUnknown;
     CLAWMARK_ASSIGN(const std::int64_t place, next_place(event.scope.agent, session_id));
     const unsigned cues = get_string(event.payload, "role") == "assistant" ? kCueAssistant : 0U;
-    CLAWMARK_TRY(tables_.run(
-        "INSERT INTO search_docs__g#(message, state, text_hash, place, day, speaker, "
-        "cues, tokens) VALUES(?1, ?2, x'', ?3, ?4, ?5, ?6, 0)",
-        event.seq.value, closed ? "closed" : "removed", place, event.occurred.value / kDayMs,
-        cues == 0 ? speaker_tokens(get_string(event.payload, "speaker")) : "",
-        static_cast<std::int64_t>(cues)));
-    return closed ? Status(Ok{}) : restand({event.seq});
+    CLAWMARK_TRY(
+        tables_.run("INSERT INTO search_docs__g#(message, state, text_hash, place, day, speaker, "
+                    "cues, tokens) VALUES(?1, 'removed', x'', ?2, ?3, ?4, ?5, 0)",
+                    event.seq.value, place, event.occurred.value / kDayMs,
+                    cues == 0 ? speaker_tokens(get_string(event.payload, "speaker")) : "",
+                    static_cast<std::int64_t>(cues)));
+    return restand({event.seq});
   }
 
   Result<std::int64_t> next_place(std::string_view agent, std::string_view session_id) {
@@ -177,14 +166,13 @@ class SearchFold {
     if (state.empty()) return Ok{};
     CLAWMARK_TRY(ledger_.sight(message, event.scope.agent, get_string(event.payload, "session_id"),
                                get_string(event.payload, "session_key")));
-    if (state == "closed" && opens(event)) CLAWMARK_TRY(set_state(message, "removed"));
     return restand({message});
   }
 
   Status restand(const std::vector<Seq>& messages) {
     for (const Seq message : messages) {
       CLAWMARK_ASSIGN(const auto state, state_of(message));
-      if (state.empty() || state == "closed") continue;
+      if (state.empty()) continue;
       CLAWMARK_ASSIGN(const Standing standing, ledger_.standing(message));
       if (standing == Standing::kDeleted) {
         CLAWMARK_TRY(take_out(message, state));
@@ -328,7 +316,7 @@ class SearchProjection final : public Projection {
       : bodies_(bodies), presentable_(std::move(presentable)) {}
 
   std::string_view name() const override { return "search"; }
-  int fold_version() const override { return 2; }
+  int fold_version() const override { return 3; }
   std::string ddl(int generation) const override {
     return generation_sql(kSearchDdl, kPrefix, generation) +
            generation_sql(StandingLedger::ddl(), kPrefix, generation);

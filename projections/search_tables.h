@@ -6,7 +6,7 @@
 namespace clawmark {
 
 // state of search_docs: indexed; masked (rewound); pending (deleted, its words still inside);
-// removed (deleted, out); gone (no text); closed (lane not known yet).
+// removed (deleted, out); gone (no text).
 constexpr std::string_view kSearchDdl = R"sql(
 CREATE VIRTUAL TABLE IF NOT EXISTS search_fts__g# USING fts5(
   body, content='', columnsize=0, tokenize='clawmark');

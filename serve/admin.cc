@@ -231,11 +231,48 @@ constexpr std::array<Command, 22> kCommands = {{{"set", admin_set},
                                                 {"explain", admin_explain},
                                                 {"dissolve", admin_dissolve}}};
 
+// A direct chat or group as its own prompts would see it: the person that its key names, else
+// `speaker` ("telegram:101", "101").
+Sight sight_in_session(Database& db, const std::string& agent, const std::string& session_key,
+                       std::string_view speaker) {
+  const SessionKey key = parse_session_key(session_key);
+  Caller caller;
+  caller.agent = agent;
+  caller.session_key = session_key;
+  caller.channel = key.channel;
+  caller.trigger = "user";
+  if (speaker.starts_with("person:")) speaker.remove_prefix(7);
+  caller.sender_is_owner = speaker == "owner";
+  if (const auto colon = speaker.rfind(':'); colon != std::string_view::npos) {
+    speaker.remove_prefix(colon + 1);
+  }
+  caller.sender_id = caller.sender_is_owner ? "" : std::string(speaker);
+  const bool names_peer = key.lane == Lane::kDirect && !key.channel.empty();
+  if (caller.sender_id.empty() && names_peer) {
+    caller.sender_id = key.peer.substr(0, key.peer.find(":thread:"));
+  }
+  return sight_of(caller, {}, db);
+}
+
 }  // namespace
 
 Result<Sight> operator_sight(Database& db, const json::object& params) {
   CLAWMARK_ASSIGN(const std::string agent, agent_of(db, params));
   const std::string as = get_string(params, "as");
+  if (const std::string in = get_string(params, "session_key"); !in.empty() && !as.empty()) {
+    Sight sight = sight_in_session(db, agent, in, as);
+    if (!sight.open()) {
+      return make_error(ErrorKind::kInvalid, "caller", "bad_as",
+                        "nobody called " + as + " speaks in that session (" +
+                            std::string(to_string(sight.refusal)) +
+                            "): leave out --as, or --session-key");
+    }
+    return sight;
+  }
+  if (as.starts_with("agent:") && parse_session_key(as).lane == Lane::kDirect) {
+    // As the host's prompt there would see it, owners included.
+    if (Sight sight = sight_in_session(db, agent, as, {}); sight.open()) return sight;
+  }
   if (!as.empty() && as != "all") return sight_as(agent, as);
   CLAWMARK_ASSIGN(Sight sight, sight_as(agent, "owner"));
   CLAWMARK_ASSIGN(sight.holders, list_holders(db, agent));

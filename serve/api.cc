@@ -58,6 +58,9 @@ HttpAnswer post_inject(const ApiCall& call) {
   Serving& serving = call.serving;
   const std::int64_t started = serving.clock.steady_ms();
   const auto config = serving.config();
+  if (const auto* prompt = call.body.if_contains("prompt"); prompt && !prompt->is_string()) {
+    return fail(400, "invalid", "prompt: expected a string");
+  }
   const Caller caller = parse_caller(object_of(call.body, "caller"));
   InjectRequest request = parse_inject(call.body, *config);
   request.session_id = caller.session_id;

@@ -25,6 +25,7 @@ constexpr std::int64_t kEmbedMs = 60;     // of the query's embedding alone
 constexpr double kAlike = 0.8;            // token Jaccard of near-copies
 constexpr std::size_t kWindowTexts = 60;  // newest messages of the request whose texts are compared
 constexpr double kBeside = 0.8, kBesideLexical = 0.5;
+constexpr std::size_t kOneThing = 300;  // characters of a message that says little but its facts
 constexpr std::size_t kRerankChars = 1200;  // of each text that a reranking endpoint sees
 constexpr std::size_t kRememberedMax = 20'000;
 constexpr std::size_t kRawBytesMax = 96u << 10;  // of one text, before cleaning
@@ -194,10 +195,25 @@ Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
   for (std::size_t i = 0; cues.ok() && i < found.size(); ++i) {
     pool.candidates[i].cues = std::move((*cues)[i]);
   }
+  if (pool.query.window) CLAWMARK_TRY(mark_outdated(db, pool));
   std::vector<std::string> tokens;
   for (const QueryTerm& term : pool.terms.terms()) tokens.push_back(term.token);
   auto rarity = token_rarity(db, tokens);
   if (rarity.ok()) pool.terms.set_rarity(rarity->documents, rarity->total);
+  return Ok{};
+}
+
+// What people said of something that has changed since, and what was answered to it.
+Status Retrieval::mark_outdated(Database& db, Pool& pool) {
+  std::vector<Seq> said;  // of each candidate: its own, or the one that it answers
+  for (const Candidate& candidate : pool.candidates) {
+    const bool answer = candidate.row.role == "assistant" && candidate.row.parent.has_value();
+    said.push_back(answer ? *candidate.row.parent : candidate.row.seq);
+  }
+  CLAWMARK_ASSIGN(const auto outdated, outdated_evidence(db, said));
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    pool.candidates[i].outdated = std::binary_search(outdated.begin(), outdated.end(), said[i]);
+  }
   return Ok{};
 }
 
@@ -330,6 +346,7 @@ void Retrieval::choose(Pool& pool) {
     for (const std::size_t i : cluster.members) {
       Candidate& c = pool.candidates[i];
       if (c.text.empty()) continue;
+      if (c.outdated && count_code_points(c.text) <= kOneThing) continue;
       if (c.calibrated < pool.query.threshold || is_held(c.tokens) || is_shown(c.tokens)) continue;
       if (pool.query.withhold_orders && !screen_for_injection(c.text).empty()) {
         ++pool.answer.withheld;

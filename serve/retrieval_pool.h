@@ -27,7 +27,8 @@ struct Candidate {
   double cosine = 0;
   double fused = 0;
   double calibrated = 0;
-  std::string text;  // presentable, the part that matters
+  bool outdated = false;  // evidence only for what holds no longer, or an answer to such
+  std::string text;       // presentable, the part that matters
   TokenSet tokens;
 };
 

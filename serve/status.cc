@@ -94,6 +94,7 @@ json::object counts_json(const Overview& overview) {
           {"messages", overview.messages},
           {"recallable", overview.recallable},
           {"texts_gone", overview.texts_gone},
+          {"unplaced", overview.unplaced},
           {"sessions", overview.sessions},
           {"facts", overview.facts},
           {"facts_stated", overview.facts_user},
@@ -236,6 +237,12 @@ void look_at_store(Database& db, std::vector<Sign>& out) {
     out.push_back({"texts_gone", "",
                    std::to_string(*gone) + " messages have lost their text: the host has rewritten "
                                            "or removed it, and no copy was kept"});
+  }
+  if (const auto unplaced = count_unplaced(db); unplaced.ok() && *unplaced > 0) {
+    out.push_back({"unplaced", "",
+                   std::to_string(*unplaced) +
+                       " messages stand in sessions that no index names, so whose they are is not "
+                       "known: no prompt gets them; clawmark search finds them"});
   }
   if (const auto parked = read_parked(db, 1); parked.ok() && !parked->empty()) {
     out.push_back({"parked", "", "some items were set aside; see: clawmark parked list"});

@@ -361,6 +361,17 @@ Result<std::int64_t> IngestPort::pending(TimeMs) {
   return static_cast<std::int64_t>(queue_.size() + reads_.size());
 }
 
+// Of a carrier that is well: what is odd about it, for status.
+std::string joined_notes(const std::vector<std::string>& notes) {
+  constexpr std::size_t kShown = 5;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(notes.size(), kShown); ++i) {
+    out += (i == 0 ? "" : "; ") + notes[i];
+  }
+  if (notes.size() > kShown) out += "; and " + std::to_string(notes.size() - kShown) + " more";
+  return out;
+}
+
 // States of the carriers, for status; an event for each that changed for the worse.
 Status IngestPort::end_round(TimeMs now) {
   round_open_ = false;
@@ -374,7 +385,7 @@ Status IngestPort::end_round(TimeMs now) {
     if (!carrier->failed) {
       carrier->health.state = SourceState::kOk;
       carrier->health.reason.clear();
-      carrier->health.message.clear();
+      carrier->health.message = joined_notes(carrier->health.notes);
       if (auto silent = silence(*carrier, now)) carrier->health = std::move(*silent);
     }
     if (state_changed(*carrier, now) || carrier->counters_changed) changed.push_back(carrier.get());

@@ -113,7 +113,11 @@ json::object Session::with_eyes(json::object params) const {
         params["agent"] = key.agent;
       }
     }
-    params["as"] = globals_.session_key;
+    if (globals_.as.empty()) {
+      params["as"] = globals_.session_key;
+    } else {
+      params["session_key"] = globals_.session_key;
+    }
   }
   if (!globals_.as.empty()) params["as"] = globals_.as;
   return params;

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <map>
 
+#include "base/files.h"
 #include "base/logging.h"
 #include "cmd/app.h"
 #include "cmd/rows.h"
@@ -64,7 +65,7 @@ void print_report(App& app, const DrainReport& report, std::int64_t fresh, std::
   if (const auto* counts = find_object(status, "counts")) {
     std::printf("\nMemory\n");
     for (const char* key : {"messages", "recallable", "sessions", "facts", "events", "parked",
-                            "skipped_lines", "texts_gone"}) {
+                            "skipped_lines", "texts_gone", "unplaced"}) {
       std::printf("  %-14s %s\n", key, format_count(get_int(*counts, key)).c_str());
     }
   }
@@ -83,6 +84,12 @@ int run_once(const Config& config) {
   set_log_level(LogLevel::kWarning);
   for (const auto& problem : config.problems) log_error("config", problem);
   if (!config.problems.empty()) return 2;
+  if (!stat_file(config.state_dir) && config.transcripts_dir.empty() &&
+      config.lcm_db_path.empty()) {
+    log_error("config", "state_dir: there is no folder " + config.state_dir +
+                            ": name the one that OpenClaw keeps its state in");
+    return 2;
+  }
   auto app = App::open(config, "clawmarkd --once");
   if (!app) {
     log_error("clawmarkd", app.error().message);

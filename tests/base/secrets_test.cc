@@ -48,6 +48,7 @@ constexpr Leak kLeaks[] = {
      "jwt [secret:token]!"},
     // Assignments.
     {"DB_PASSWORD=hunter2", "hunter2", "DB_PASSWORD=[secret:password]"},
+    {"Mein Passwort lautet Sommer2026!", "Sommer2026", "lautet [secret:password]"},
     {"PGPASSWORD=swordfish psql", "swordfish", "PGPASSWORD=[secret:password] psql"},
     {"password: hunter2, user: ada", "hunter2", "password: [secret:password], user: ada"},
     {"**Password:** hunter2", "hunter2", "[secret:password]"},

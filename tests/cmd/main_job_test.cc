@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/files.h"
+#include "base/sqlite.h"
 #include "tests/cmd/world.h"
 #include "tests/support/store_builder.h"
 
@@ -32,6 +34,7 @@ class MainJob : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     world_ = new World;
+    world_->extra["JOURNAL_STREAM"] = "8:1";  // each line with its level in front
     before_ = support::tree_digest(world_->state());
     first_ = world_->once();
   }
@@ -325,6 +328,68 @@ TEST(Forgetting, C142_a_purge_leaves_no_byte_in_the_store_s_folder) {
   EXPECT_EQ(world.clawmark({"rebuild"}).code, 0);
   EXPECT_EQ(files_with("arienhof"), "");
   EXPECT_THAT(world.clawmark({"search", "Marienhof"}).out, Not(HasSubstr("arienhof")));
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  ASSERT_TRUE(make_private_dir(dir_name(path)).ok());
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+std::string said(const std::string& id, const std::string& parent, const std::string& text,
+                 const std::string& at) {
+  return R"({"type":"message","id":")" + id + R"(","parentId":)" +
+         (parent.empty() ? "null" : "\"" + parent + "\"") + R"(,"timestamp":")" + at +
+         R"(","message":{"role":"user","content":[{"type":"text","text":")" + text + "\"}]}}";
+}
+
+// Both stores of an upgraded host, with nothing that tells whose sessions they hold.
+TEST(Upgraded, C001_messages_of_both_stores_are_searchable_and_what_is_amiss_is_said) {
+  World world(false);
+  const std::string agent = world.state() + "/agents/main";
+  write_text(agent + "/sessions/s1.jsonl",
+             R"({"type":"session","version":3,"id":"s1","timestamp":"2026-07-01T10:00:00.000Z"})"
+             "\n" +
+                 said("a1", "", "the ferry leaves at nine", "2026-07-01T10:00:00.000Z") + "\n" +
+                 said("a2", "a1", "the ferry costs twelve euros", "2026-07-01T10:01:00.000Z") +
+                 "\n" + said("a3", "a2", "the ferry takes dogs", "2026-07-01T10:02:00.000Z") +
+                 "\n");
+  ASSERT_TRUE(make_private_dir(agent + "/agent").ok());
+  auto db = Database::open(agent + "/agent/openclaw-agent.sqlite", OpenMode::kReadWriteCreate);
+  ASSERT_TRUE(db.ok());
+  ASSERT_TRUE(db->exec("PRAGMA journal_mode=WAL; CREATE TABLE transcript_events(session_id TEXT "
+                       "NOT NULL, seq INTEGER NOT NULL, event_json TEXT NOT NULL, created_at "
+                       "INTEGER NOT NULL, PRIMARY KEY(session_id, seq));")
+                  .ok());
+  const auto insert = [&](int seq, const std::string& text) {
+    const std::string at = "2026-09-01T10:0" + std::to_string(seq) + ":00.000Z";
+    const std::string id = "00000000-0000-4000-8000-00000000000" + std::to_string(seq);
+    ASSERT_TRUE(db->run("INSERT INTO transcript_events VALUES('s2', ?1, ?2, 1788256800000)",
+                        static_cast<std::int64_t>(seq), said(id, "", text, at))
+                    .ok());
+  };
+  insert(1, "the ferry is cancelled in winter");
+  insert(2, "the ferry was painted blue");
+  EXPECT_EQ(world.once().code, 0);
+  insert(3, "the ferry has a new captain");
+  EXPECT_EQ(world.once().code, 0);
+  const auto found = world.clawmark_json({"search", "ferry", "--limit", "50"});
+  const std::string all = to_text(found);
+  for (const char* part : {"leaves at nine", "twelve euros", "takes dogs", "cancelled in winter",
+                           "painted blue", "new captain"}) {
+    EXPECT_THAT(all, HasSubstr(part));
+  }
+  EXPECT_THAT(world.clawmark({"--as", "owner", "search", "ferry"}).out, Not(HasSubstr("captain")))
+      << "whose they are is not known";
+  EXPECT_THAT(world.clawmark({"doctor"}).out, HasSubstr("6 messages stand in sessions that no "));
+  EXPECT_THAT(world.clawmark({"status"}).out, HasSubstr("6 of nobody known"));
+}
+
+TEST(Upgraded, a_state_folder_that_is_not_there_is_named) {
+  World world(false);
+  const Outcome outcome =
+      support::run("clawmarkd", {"--once", "--state-dir", "/nonexistent"}, world.environment());
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("/nonexistent"), Not(HasSubstr("<3>"))));
 }
 
 }  // namespace

@@ -320,6 +320,18 @@ TEST_F(StoreTest, a_log_that_lost_its_end_is_refused_at_open) {
   EXPECT_EQ(open().error().reason, "cut_off");
 }
 
+TEST_F(StoreTest, a_folder_that_cannot_be_had_is_named_with_the_remedy) {
+  must(make_private_dir(dir_.file("data")));
+  exec("CREATE TABLE t(a);");  // a file now, and no folder can be under it
+  path_ += "/below/clawmark.db";
+  const auto store = open();
+  ASSERT_FALSE(store.ok());
+  EXPECT_EQ(store.error().stage, "store");
+  EXPECT_EQ(store.error().reason, "forbidden");
+  EXPECT_NE(store.error().message.find("choose another db_path"), std::string::npos)
+      << store.error().message;
+}
+
 TEST_F(StoreTest, readers_need_no_lock_see_commits_and_cannot_write) {
   EXPECT_EQ(Store::open_read_only(path_).error().kind, ErrorKind::kNotFound);
   Store store = must(open());

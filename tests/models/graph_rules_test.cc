@@ -12,7 +12,6 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
 
 constexpr TimeMs kSaid{1'794'819'600'000};  // 2026-11-16T09:00:00Z
 
@@ -151,10 +150,9 @@ TEST(GraphRules, dates_of_events_are_kept_one_at_a_time) {
 }
 
 TEST(GraphRules, any_script_and_any_bytes_are_safe) {
-  for (const char* text : {"\xE6\x88\x91\xE4\xBB\xAC\xE5\x86\xB3\xE5\xAE\x9A\xE4\xBD\xBF\xE7\x94"
-                           "\xA8 Postgres\xE3\x80\x82",
-                           "\xFF\xFE We decided to use \xC3", "", "   ", "a.", "We decided to use",
-                           "\xD9\x82\xD8\xB1\xD8\xB1\xD9\x86\xD8\xA7"}) {
+  for (const char* text :
+       {"\u6211\u4eec\u51b3\u5b9a\u4f7f\u7528 Postgres\u3002", "\xFF\xFE We decided to use \xC3",
+        "", "   ", "a.", "We decided to use", "\xD9\x82\xD8\xB1\xD8\xB1\xD9\x86\xD8\xA7"}) {
     read(text);
   }
 }

@@ -60,6 +60,28 @@ TEST(Facts, C079_a_changed_preference_leaves_the_newer_value_in_any_order_of_rea
   }
 }
 
+TEST(Facts, C079_only_what_is_evidence_for_nothing_but_old_values_is_outdated) {
+  World w;
+  const Seq love = w.say({.text = "I love spicy food", .at = day(31)});
+  const Seq both = w.say({.text = "I live in Lyon and love spicy food", .at = day(40)});
+  const Seq tea = w.say({.text = "tea, please", .at = day(41)});
+  const Seq hate = w.say({.text = "I can't stand spicy food any more", .at = day(151)});
+  const Seq chat = w.say({.text = "nice weather", .at = day(152)});
+  const std::vector<Seq> all = {love, both, tea, hate, chat};
+  w.extract({"pref.food.spicy", "loves it", 0.9, {love}});
+  w.extract({"pref.food.spicy", "loves it", 0.9, {both}});
+  w.extract({"user.city", "Lyon", 0.9, {both}});
+  w.extract({"pref.drink", "tea", 0.9, {tea}});
+  w.fold();
+  EXPECT_THAT(*outdated_evidence(w.db(), all), IsEmpty());
+  w.extract({"pref.food.spicy", "cannot stand it", 0.9, {hate}});
+  w.fold();
+  EXPECT_THAT(*outdated_evidence(w.db(), all), ElementsAre(love));
+  w.state("user.city", "Nice", day(160));
+  w.fold();
+  EXPECT_THAT(*outdated_evidence(w.db(), all), ElementsAre(love, both));
+}
+
 TEST(Facts, an_uncertain_claim_does_not_replace_a_fresh_certain_one) {
   World w;
   const Seq m1 = w.say({.at = day(0)});

@@ -44,7 +44,6 @@ TEST(Graph, C088_numbers_and_suffixes_keep_names_apart_and_a_merge_can_be_undone
                      {"into", "Ticket 4712"}};
     w.append(std::move(event));
   };
-  const std::string before = w.one("SELECT group_concat(name) FROM graph_nodes");
   command(event_type::kGraphMerged, day(2));
   EXPECT_EQ(w.things().size(), 5u);
   const auto found = find_nodes(w.db(), w.scope(), "ticket 4711", 5);

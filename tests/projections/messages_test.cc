@@ -81,7 +81,19 @@ TEST(Messages, only_talk_of_people_and_agent_in_open_lanes_is_recallable) {
   EXPECT_FALSE(row(w, w.say({.noise = "heartbeat"})).recallable);
   EXPECT_FALSE(row(w, w.say({.entry_class = "gateway-injected"})).recallable);
   EXPECT_FALSE(row(w, w.say({.role = "tool", .entry_class = "toolResult"})).recallable);
-  EXPECT_FALSE(row(w, w.say({.key = "", .lane = Lane::kUnknown})).recallable);
+}
+
+TEST(Messages, C001_of_a_session_that_no_index_names_opens_to_the_operator_alone) {
+  World w;
+  const Seq m = w.say({.text = "blue heron", .session = "s2", .key = "", .lane = Lane::kUnknown});
+  EXPECT_TRUE(row(w, m).recallable);
+  EXPECT_EQ(row(w, m).audience, kUnplacedHolder);
+  EXPECT_THAT(w.found("heron"), IsEmpty());
+  w.audiences.emplace_back(kUnplacedHolder);
+  EXPECT_THAT(w.found("heron"), ElementsAre("blue heron"));
+  w.sight(m, "s2", "agent:main:cron:j1");
+  EXPECT_FALSE(row(w, m).recallable);
+  EXPECT_THAT(w.found("heron"), IsEmpty());
 }
 
 TEST(Messages, a_message_of_an_unknown_session_opens_when_its_key_is_found) {

@@ -26,6 +26,7 @@ TEST_F(Api, errors_have_a_code_and_the_protocol) {
       {"POST", "/v1/status", "{}", 405, "bad_method"},
       {"POST", "/v1/inject", "{", 400, "bad_json"},
       {"POST", "/v1/inject", "[1]", 400, "bad_json"},
+      {"POST", "/v1/inject", R"({"prompt":[1]})", 400, "invalid"},
       {"POST", "/v1/tools/", "{}", 404, "not_found"},
       {"POST", "/v1/tools/clawmark_drop", "{}", 404, "not_found"},
       {"POST", "/v1/admin/nothing", "{}", 404, "not_found"},

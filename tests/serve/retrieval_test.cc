@@ -112,6 +112,25 @@ TEST_F(Recall, C119_neither_the_prompt_nor_the_requests_window_nor_their_near_co
   EXPECT_FALSE(holds(answer, "window message"));
 }
 
+TEST_F(Recall, C079_what_has_changed_since_is_not_injected_beside_the_new_fact) {
+  const Seq love = world.say({.text = "I love spicy food", .session_id = "old"});
+  world.say({.text = "Noted: you love spicy food",
+             .session_id = "old",
+             .sender = "",
+             .role = "assistant"});
+  const Seq hate = world.say({.text = "I can't stand spicy food any more", .session_id = "new"});
+  world.conclude("person:telegram:101", "pref.food.spicy", "loves it", love);
+  world.embed_all();
+  const std::string question = "do I like spicy food?";
+  EXPECT_TRUE(holds(ask(question), "I love spicy food"));
+  world.conclude("person:telegram:101", "pref.food.spicy", "cannot stand it", hate);
+  world.fold();
+  const auto answer = ask(question);
+  EXPECT_TRUE(holds(answer, "cannot stand it"));
+  EXPECT_FALSE(holds(answer, "love spicy food")) << to_text(answer);
+  EXPECT_TRUE(holds(search(question, 10), "I love spicy food"));
+}
+
 TEST_F(Recall, an_unknown_window_keeps_the_whole_session_out) {
   world.say({.text = "the gate code is blue heron", .session_id = "now"});
   EXPECT_TRUE(ask("what is the gate code?", std::nullopt).at("items").as_array().empty());

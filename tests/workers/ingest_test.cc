@@ -264,6 +264,16 @@ TEST(Ingest, C021_a_database_without_tables_is_reported_and_used_when_it_validat
   EXPECT_EQ(w.text("SELECT state FROM source_states WHERE carrier = 'lcm'"), "ok");
 }
 
+TEST(Ingest, C004_what_is_odd_about_a_carrier_that_is_well_stands_in_its_state) {
+  World w;
+  auto files = w.add("transcripts");
+  files->streams = {stream("s1", {message("a1", "user", "hello", kMs)}, "")};
+  files->health.notes = {"header id differs from file name: aaa.jsonl"};
+  EXPECT_TRUE(w.drain().done);
+  EXPECT_EQ(w.text("SELECT state || ' ' || message FROM source_states"),
+            "ok header id differs from file name: aaa.jsonl");
+}
+
 TEST(Ingest, C001_a_silent_carrier_is_stale_once_and_recovers) {
   World w;
   auto files = w.add("transcripts");
