@@ -399,6 +399,15 @@ class Loader {
     }
     missing(config_.extract_url, config_.extract_model, "extract_url", "extract_model",
             "CLAWMARK_EXTRACT_MODEL");
+    for (const auto& rule : config_.share_sessions) {
+      const auto sign = rule.find(" > ");
+      if (sign == std::string::npos || trim(rule.substr(0, sign)).empty() ||
+          trim(rule.substr(sign + 3)).empty() || rule.find(" > ", sign + 3) != rule.npos) {
+        problem("share_sessions (CLAWMARK_SHARE_SESSIONS): " + in_quotes(rule) +
+                " is no rule; give \"FROM > TO\", two globs over session keys, such as"
+                " agent:main:telegram:group:* > agent:main:main");
+      }
+    }
     for (const auto& family : config_.toolsets) {
       if (family != "clawmark" && family != "wc" && family != "rc") {
         problem("toolsets (CLAWMARK_TOOLSETS): " + in_quotes(family) +

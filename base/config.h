@@ -27,6 +27,7 @@ struct Config {
   std::vector<std::string> ignore_sessions;          // globs over session keys: never read
   std::vector<std::string>
       inject_sessions;  // globs: lanes that are closed by default but allowed here
+  std::vector<std::string> share_sessions;  // "FROM > TO", globs over session keys of one agent
 
   std::string encoder_file;     // CLAWMARK_ENCODER_FILE; empty: no sentence encoder
   std::string embedding_url;    // CLAWMARK_EMBEDDING_URL; empty: built in

@@ -41,6 +41,10 @@ const ConfigField kFields[] = {
       "Globs over session keys of kinds that get no memory by default (cron, sub-agents) but "
       "shall."},
      &Config::inject_sessions},
+    {{"share_sessions", "CLAWMARK_SHARE_SESSIONS", "list", "",
+      "\"FROM > TO\", two globs over session keys: what is said in the conversations FROM is also "
+      "recalled in those TO (of the same agent), with their project.* and lesson.* facts."},
+     &Config::share_sessions},
     {{"encoder_file", "CLAWMARK_ENCODER_FILE", "path", "",
       "Sentence encoder that the built-in embedder works beside (models/data/make_sentence_encoder "
       "makes it); empty: none."},

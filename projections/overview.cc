@@ -215,6 +215,13 @@ Result<std::vector<std::string>> list_holders(Database& db, std::string_view age
                agent);
 }
 
+Result<std::vector<std::string>> list_session_keys(Database& db, std::string_view agent) {
+  return texts(db,
+               "SELECT DISTINCT session_key FROM sessions WHERE agent = ? AND deleted = 0 AND"
+               " session_key <> '' ORDER BY session_key",
+               agent);
+}
+
 Result<std::vector<std::string>> list_audiences(Database& db, std::string_view agent) {
   return texts(db,
                "SELECT DISTINCT audience FROM messages WHERE agent = ? AND recallable = 1"

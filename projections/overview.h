@@ -94,6 +94,9 @@ Result<StoreFit> read_store_fit(Database& db, TimeMs before);
 
 // Agents that the log knows, ascending.
 Result<std::vector<std::string>> list_agents(Database& db);
+// Keys of the sessions of one agent that are not deleted, ascending.
+Result<std::vector<std::string>> list_session_keys(Database& db, std::string_view agent);
+
 // Holders of live facts, and audiences of messages, of one agent; for the operator, who may see
 // all.
 Result<std::vector<std::string>> list_holders(Database& db, std::string_view agent);

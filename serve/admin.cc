@@ -8,6 +8,7 @@
 #include "projections/facts.h"
 #include "projections/overview.h"
 #include "serve/inject.h"
+#include "serve/sharing.h"
 #include "serve/tool_world.h"
 #include "serve/tools.h"
 
@@ -90,7 +91,7 @@ Result<json::object> admin_inject(const AdminCall& call) {
   InjectRequest request = parse_inject(call.params, *config);
   if (const auto* caller = find_object(call.params, "caller")) {
     const Caller parsed = parse_caller(*caller);
-    sight = sight_of(parsed, config->inject_sessions, call.db);
+    sight = configured_sight(parsed, *config, call.db);
     request.session_id = parsed.session_id;
   } else {
     CLAWMARK_ASSIGN(const std::string agent, agent_of(call.db, call.params));

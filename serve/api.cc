@@ -6,6 +6,7 @@
 #include "serve/admin.h"
 #include "serve/inject.h"
 #include "serve/query_desk.h"
+#include "serve/sharing.h"
 #include "serve/status.h"
 #include "serve/tool_repl.h"
 #include "serve/tools.h"
@@ -70,7 +71,7 @@ HttpAnswer post_inject(const ApiCall& call) {
   } else {
     auto lease = serving.readers.lease();
     if (!lease.ok()) return fail(lease.error());
-    const Sight sight = sight_of(caller, config->inject_sessions, **lease);
+    const Sight sight = configured_sight(caller, *config, **lease);
     if (serving.desk != nullptr) serving.desk->begin_turn(repl_owner(sight));
     answer = inject(serving, **lease, sight, request);
   }
@@ -83,7 +84,7 @@ HttpAnswer post_inject(const ApiCall& call) {
 // a one has no turns, so each call counts as one.
 Result<Sight> tool_sight(Serving& serving, Database& db, const json::object& body) {
   if (!body.contains("as")) {
-    return sight_of(parse_caller(object_of(body, "caller")), serving.config()->inject_sessions, db);
+    return configured_sight(parse_caller(object_of(body, "caller")), *serving.config(), db);
   }
   if (body.contains("caller") || get_string(body, "as").empty() ||
       get_string(body, "as") == "all") {
@@ -105,8 +106,9 @@ HttpAnswer post_tool(const ApiCall& call) {
   }
   auto lease = serving.readers.lease();
   if (!lease.ok()) return fail(lease.error());
-  const auto sight = tool_sight(serving, **lease, call.body);
+  auto sight = tool_sight(serving, **lease, call.body);
   if (!sight.ok()) return fail(sight.error());
+  if (call.rest == "clawmark_forget" || call.rest == "clawmark_review") drop_shares(*sight);
   const std::string session_id = parse_caller(object_of(call.body, "caller")).session_id;
   const ToolCallContext context{serving, **lease, *sight, session_id, "tool", true};
   auto answer = call_tool(context, call.rest, object_of(call.body, "params"));

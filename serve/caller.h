@@ -46,6 +46,7 @@ struct Sight {
   Scope scope;                         // for events written on the caller's behalf
   std::vector<std::string> holders;    // of facts; empty: none at all
   std::vector<std::string> audiences;  // of messages; empty: no recall
+  std::vector<std::string> shared;     // of them, those that a setting of the operator opened
   std::string home;                    // holder of what this caller states; empty: it may not write
   std::vector<std::string> writable;   // holders in which it may change and forget; home first
   std::string subject;                 // in a group: the person that speaks

@@ -103,12 +103,23 @@ Result<std::vector<Fact>> facts_in_sight(Database& db, const Sight& sight, const
   const ReadSnapshot snapshot(db);
   CLAWMARK_ASSIGN(auto all, read_facts(db, sight.scope.agent, sight.holders, now));
   std::map<std::pair<std::string, std::string>, std::size_t> best;
+  const auto is_shared = [&](const Fact& fact) {
+    return std::find(sight.shared.begin(), sight.shared.end(), fact.holder) != sight.shared.end();
+  };
   for (std::size_t i = 0; i < all.size(); ++i) {
+    // What is shared is about the work; about a person it would read as if it were of this one.
+    const bool personal = all[i].key.starts_with("user.") || all[i].key.starts_with("pref.");
+    if (personal && is_shared(all[i])) continue;
     const bool sure =
         all[i].source == "user" || all[i].effective_confidence >= config.confidence_threshold;
     if (!sure && !unsure) continue;
     const auto [at, fresh] = best.try_emplace({all[i].key, all[i].subject}, i);
     if (fresh) continue;
+    const bool own_new = !is_shared(all[i]), own_old = !is_shared(all[at->second]);
+    if (own_new != own_old) {
+      if (own_new) at->second = i;
+      continue;
+    }
     // What belongs to somebody is nearer than what is public to the agent.
     const bool public_new = all[i].holder == "agent",
                public_old = all[at->second].holder == "agent";

@@ -6,12 +6,17 @@
 // neighbours are put together. Out go {"qid", "ids": entry ids, best first}. One store per
 // conversation, or (--pooled) one for all. Whether the answers are good is for the data set's own
 // scorer to say.
+//
+// --threshold: each question is also put as a prompt to its own store and to that of the next
+// conversation, which has no answer; what is injected at each value of recall_threshold is counted.
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "base/json.h"
 #include "cmd/app.h"
@@ -27,10 +32,12 @@ struct Options {
   std::string dataset, out;
   std::string encoder;  // a file; empty: none
   bool pooled = false;
+  bool threshold = false;
 };
 
 struct Question {
   std::string id, text;
+  std::set<std::string> evidence;  // entry ids
 };
 
 using Questions = std::map<std::string, std::vector<Question>>;  // by conversation
@@ -54,8 +61,13 @@ Questions read_questions(const std::string& path) {
     if (line.empty()) continue;
     const json::value row = must(parse_json(line));
     const auto& object = row.as_object();
-    out[get_string(object, "conv")].push_back(
-        {get_string(object, "qid"), get_string(object, "question")});
+    Question question{get_string(object, "qid"), get_string(object, "question"), {}};
+    if (const auto* labelled = find_array(object, "evidence")) {
+      for (const auto& id : *labelled) {
+        if (id.is_string()) question.evidence.emplace(id.get_string());
+      }
+    }
+    out[get_string(object, "conv")].push_back(std::move(question));
   }
   return out;
 }
@@ -75,8 +87,17 @@ void write_state(const Options& options, const std::string& state_dir,
   support::write_text(files.folder() + "/sessions.json", to_text(index));
 }
 
+// What prompts would get, by the threshold that lets a hit through.
+struct Shown {
+  static constexpr int kSteps = 9;
+  std::array<std::size_t, kSteps> some{}, right{}, items{};
+  std::size_t prompts = 0;
+  static double threshold(int step) { return 0.15 + 0.05 * step; }
+};
+
 struct Totals {
   std::size_t questions = 0, messages = 0;
+  Shown own, foreign;
   std::vector<double> took_ms;
   double derive_s = 0;
 };
@@ -107,6 +128,59 @@ json::array ask(App& app, Database& db, const Sight& sight, const std::string& t
   return ids;
 }
 
+// As a prompt of a session that holds nothing yet.
+void prompt(App& app, Database& db, const Sight& sight, const Question& question, Shown& shown) {
+  const SystemClock clock;
+  RecallQuery query;
+  query.text = question.text;
+  query.window = RequestWindow{true, 0, {}};
+  query.threshold = Shown::threshold(0);
+  query.deadline_steady_ms = clock.steady_ms() + 10'000;
+  const RecallAnswer answer = app.serving().retrieval.recall(db, sight, query);
+  ++shown.prompts;
+  for (int step = 0; step < Shown::kSteps; ++step) {
+    bool some = false, right = false;
+    for (const RecallItem& item : answer.items) {
+      if (item.score < Shown::threshold(step)) continue;
+      some = true;
+      ++shown.items[static_cast<std::size_t>(step)];
+      std::vector<Seq> messages;
+      for (const std::int64_t message : item.messages) messages.push_back({message});
+      for (const MessageRow& row : must(read_messages(db, messages))) {
+        right = right || question.evidence.contains(row.entry_id);
+      }
+    }
+    shown.some[static_cast<std::size_t>(step)] += some ? 1 : 0;
+    shown.right[static_cast<std::size_t>(step)] += right ? 1 : 0;
+  }
+}
+
+void print_shown(const Totals& totals) {
+  std::printf("threshold  own: something  a labelled message  excerpts   foreign: something\n");
+  for (int step = 0; step < Shown::kSteps; ++step) {
+    const auto i = static_cast<std::size_t>(step);
+    const auto share = [](std::size_t part, std::size_t all) {
+      return all == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(all);
+    };
+    const Shown &own = totals.own, &foreign = totals.foreign;
+    std::printf("%9.2f %14.1f%% %18.1f%% %9.2f %19.1f%%\n", Shown::threshold(step),
+                share(own.some[i], own.prompts), share(own.right[i], own.prompts),
+                share(own.items[i], own.prompts) / 100, share(foreign.some[i], foreign.prompts));
+  }
+}
+
+// Prompts with an answer in this store, and as many of another conversation.
+void prompt_all(App& app, Database& db, const Sight& sight, const Questions& questions,
+                const std::string& name, Totals& totals) {
+  const auto own = questions.find(name);
+  if (own == questions.end() || questions.size() < 2) return;
+  for (const Question& question : own->second) {
+    if (!question.evidence.empty()) prompt(app, db, sight, question, totals.own);
+  }
+  const auto next = std::next(own) == questions.end() ? questions.begin() : std::next(own);
+  for (const Question& question : next->second) prompt(app, db, sight, question, totals.foreign);
+}
+
 void run_store(const Options& options, const Questions& questions,
                const std::vector<std::string>& conversations, std::ofstream& out, Totals& totals) {
   const support::TempDir dir;
@@ -133,6 +207,7 @@ void run_store(const Options& options, const Questions& questions,
       out << to_text(row) << '\n';
       ++totals.questions;
     }
+    if (options.threshold) prompt_all(*app, *lease, sight, questions, name, totals);
   }
 }
 
@@ -162,6 +237,7 @@ void run(const Options& options) {
       "a question takes p50 %.2f ms, p99 %.2f ms of processor time\n",
       totals.questions, names.size(), totals.messages,
       options.pooled ? "one store for all" : "one store each", totals.derive_s, at(0.5), at(0.99));
+  if (options.threshold) print_shown(totals);
 }
 
 Options parse(int argc, char** argv) {
@@ -171,6 +247,8 @@ Options parse(int argc, char** argv) {
     const std::string arg = argv[i];
     if (arg == "--pooled") {
       options.pooled = true;
+    } else if (arg == "--threshold") {
+      options.threshold = true;
     } else if (arg == "--encoder" && i + 1 < argc) {
       options.encoder = argv[++i];
     } else {
@@ -178,7 +256,7 @@ Options parse(int argc, char** argv) {
     }
   }
   if (places.size() != 2 || places[0].starts_with("--") || places[1].starts_with("--")) {
-    die("usage: clawmark-recall DATASET_DIR OUT.jsonl [--pooled] [--encoder FILE]");
+    die("usage: clawmark-recall DATASET_DIR OUT.jsonl [--pooled | --threshold] [--encoder FILE]");
   }
   options.dataset = places[0];
   options.out = places[1];

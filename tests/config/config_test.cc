@@ -173,6 +173,19 @@ TEST(Config, files_may_hold_comments_trailing_commas_and_lists) {
               ElementsAre(HasSubstr("list of strings")));
 }
 
+TEST(Config, a_rule_of_sharing_names_two_globs) {
+  TempDir dir;
+  EXPECT_THAT(
+      from_text(dir, R"({"share_sessions": ["agent:main:telegram:group:* > agent:main:main"]})")
+          .problems,
+      IsEmpty());
+  for (const char* rule : {"agent:main:main", " > x", "x > ", "a > b > c", "a>b"}) {
+    EXPECT_THAT(from_text(dir, R"({"share_sessions": [")" + std::string(rule) + "\"]}").problems,
+                ElementsAre(HasSubstr("FROM > TO")))
+        << rule;
+  }
+}
+
 TEST(Config, a_named_file_that_is_not_there_is_a_problem_a_missing_usual_one_is_not) {
   TempDir dir;
   const Config named =

@@ -197,6 +197,33 @@ TEST_F(Walls, an_operators_glob_opens_a_lane_for_public_facts_only) {
   expect_only({"cron", {}, {}}, "inject", injected);
 }
 
+TEST_F(Walls, what_the_operator_shares_is_seen_where_the_rule_says_and_nowhere_else) {
+  world.state("group:agent:main:telegram:group:-100", "project.hall", "hallword");
+  world.config->share_sessions = {"agent:main:telegram:group:* > agent:main:telegram:direct:101"};
+  const auto at = [&](const json::object& caller) {
+    auto answer = world.inject(caller, "what is the secret salary?");
+    answer.erase("query");
+    return answer;
+  };
+  const auto ada = World::caller("agent:main:telegram:direct:101", "101");
+  EXPECT_TRUE(holds(at(ada), "secret salary is salarygroup"));
+  EXPECT_TRUE(holds(at(ada), "hallword"));
+  EXPECT_TRUE(text_of(at(ada), "facts_block").find("salarygroup") == std::string::npos)
+      << "a fact about a person is that person's";
+  EXPECT_TRUE(text_of(at(ada), "facts_block").find("salaryada") != std::string::npos);
+  EXPECT_TRUE(
+      holds(world.tool("clawmark_search", ada, {{"query", "secret salary"}}), "salarygroup"));
+  for (const Asking& asking : askings()) {
+    if (asking.name == "ada" || asking.name == "ada as owner") continue;
+    expect_only(asking, "inject", world.inject(asking.caller, "what is the secret salary?"));
+  }
+  // Seen is not owned.
+  const auto shown =
+      world.tool("clawmark_forget", ada, {{"query", "secret salary"}, {"preview", true}});
+  EXPECT_FALSE(holds(shown, "salarygroup")) << to_text(shown);
+  EXPECT_TRUE(holds(shown, "salaryada")) << to_text(shown);
+}
+
 TEST_F(Walls, what_would_be_forgotten_shows_and_takes_only_ones_own) {
   for (const Asking& asking : askings()) {
     for (const json::object& params :
