@@ -196,11 +196,32 @@ Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
     pool.candidates[i].cues = std::move((*cues)[i]);
   }
   if (pool.query.window) CLAWMARK_TRY(mark_outdated(db, pool));
+  look_around(pool);
   std::vector<std::string> tokens;
   for (const QueryTerm& term : pool.terms.terms()) tokens.push_back(term.token);
   auto rarity = token_rarity(db, tokens);
   if (rarity.ok()) pool.terms.set_rarity(rarity->documents, rarity->total);
   return Ok{};
+}
+
+// An answer says little by itself, and a question is near what its answer is about.
+void Retrieval::look_around(Pool& pool) {
+  const auto index = pool.vector.empty() ? nullptr : index_->index();
+  if (!index) return;
+  std::vector<Seq> parents;
+  for (const Candidate& c : pool.candidates) parents.push_back(c.row.parent.value_or(Seq{}));
+  const auto cosines = index->cosines(pool.vector, parents);
+  std::unordered_map<std::int64_t, double> answers;  // the nearest, by what they answer
+  for (std::size_t i = 0; i < parents.size(); ++i) {
+    pool.candidates[i].before = std::max(0.0, cosines[i]);
+    double& nearest = answers[parents[i].value];
+    nearest = std::max(nearest, pool.candidates[i].cosine);
+  }
+  for (Candidate& c : pool.candidates) {
+    if (const auto answer = answers.find(c.row.seq.value); answer != answers.end()) {
+      c.after = answer->second;
+    }
+  }
 }
 
 // What people said of something that has changed since, and what was answered to it.

@@ -80,6 +80,7 @@ class Retrieval {
   void vector_leg(const Sight& sight, Pool& pool);
   void look_up_nearness(Pool& pool);
   Status read_rows(Database& db, const Sight& sight, Pool& pool);
+  void look_around(Pool& pool);
   static Status mark_outdated(Database& db, Pool& pool);
   void rank(Pool& pool);
   void read_texts(Pool& pool);

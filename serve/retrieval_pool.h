@@ -25,6 +25,7 @@ struct Candidate {
   MessageCues cues;
   double lexical = 0;  // scaled to the best
   double cosine = 0;
+  double before = 0, after = 0;  // cosine of what it answers, and of the nearest answer to it
   double fused = 0;
   double calibrated = 0;
   bool outdated = false;  // evidence only for what holds no longer, or an answer to such

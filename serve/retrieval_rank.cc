@@ -13,8 +13,10 @@ namespace {
 constexpr double kLexical = 6.5;  // of the best
 struct NearWeights {
   double peers = 0, assistant = 0;  // × cosine
+  double before = 0, after = 0;     // × that of the neighbours; among peers
 };
-constexpr NearWeights kNearBuiltin{3, 6}, kNearEncoder{6, 12}, kNearEndpoint{8, 8};
+constexpr NearWeights kNearBuiltin{3, 6, 1, 0.5}, kNearEncoder{6, 12, 2, 1};
+constexpr NearWeights kNearEndpoint{8, 8, 2, 1};
 constexpr double kNamed = 2.8;                 // the query names who speaks
 constexpr double kWhen = 2, kHowMany = 1;      // asked for, and there
 constexpr double kLength = 0.8;                // × ln(1 + tokens); among peers
@@ -55,7 +57,7 @@ double weigh(const Candidate& c, const QueryCues& asked, bool named, NearWeights
   if (asked.asks_how_many && c.cues.names_number) sum += kHowMany;
   if (asked.asks_when && c.cues.names_time) sum += kWhen;
   if (c.cues.among_peers) {
-    sum += weights.peers * near;
+    sum += weights.peers * near + weights.before * c.before + weights.after * c.after;
     sum += kLength * std::log1p(static_cast<double>(c.cues.tokens));
     if (c.cues.asks) sum -= kAsks;
     if (c.cues.answers) sum += kAnswers;
