@@ -53,7 +53,22 @@ T must(Result<T> result) {
   return std::move(result).value();
 }
 
-Questions read_questions(const std::string& path) {
+// messages.jsonl, when it is there: entry ids of the transcripts by the labels' own names for them.
+std::map<std::string, std::string> read_labels(const std::string& path) {
+  std::map<std::string, std::string> out;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    const json::value row = must(parse_json(line));
+    const auto& object = row.as_object();
+    out[get_string(object, "conv") + "/" + get_string(object, "id")] =
+        get_string(object, "event_id");
+  }
+  return out;
+}
+
+Questions read_questions(const std::string& folder) {
+  const std::string path = folder + "/questions.jsonl";
+  const auto labels = read_labels(folder + "/messages.jsonl");
   std::ifstream in(path);
   if (!in) die("cannot read " + path);
   Questions out;
@@ -64,7 +79,10 @@ Questions read_questions(const std::string& path) {
     Question question{get_string(object, "qid"), get_string(object, "question"), {}};
     if (const auto* labelled = find_array(object, "evidence")) {
       for (const auto& id : *labelled) {
-        if (id.is_string()) question.evidence.emplace(id.get_string());
+        if (!id.is_string()) continue;
+        const std::string name(id.get_string().data(), id.get_string().size());
+        const auto label = labels.find(get_string(object, "conv") + "/" + name);
+        question.evidence.insert(label == labels.end() ? name : label->second);
       }
     }
     out[get_string(object, "conv")].push_back(std::move(question));
@@ -212,7 +230,7 @@ void run_store(const Options& options, const Questions& questions,
 }
 
 void run(const Options& options) {
-  const Questions questions = read_questions(options.dataset + "/questions.jsonl");
+  const Questions questions = read_questions(options.dataset);
   std::vector<std::string> names;
   for (const std::string& file : list_dir(options.dataset + "/openclaw")) {
     if (file.ends_with(".jsonl")) names.push_back(file.substr(0, file.size() - 6));
