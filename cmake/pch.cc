@@ -1,0 +1,1 @@
+// Compiled only for the header that goes before it.
