@@ -1,5 +1,7 @@
+// Common headers of the sanitizer builds, parsed once (cmake/sanitizers.cmake).
 #include <algorithm>
 #include <array>
+#include <boost/json.hpp>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -18,4 +20,3 @@
 #include <unordered_map>
 #include <variant>
 #include <vector>
-#include <boost/json.hpp>

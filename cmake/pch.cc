@@ -1,1 +1,0 @@
-// Compiled only for the header that goes before it.
