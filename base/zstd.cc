@@ -2,6 +2,7 @@
 
 #include <zstd.h>
 
+#include <memory>
 #include <vector>
 
 namespace clawmark {
@@ -9,6 +10,23 @@ namespace {
 
 Error corrupt(const char* detail) {
   return make_error(ErrorKind::kFatal, "zstd", "corrupt", std::string("zstd frame: ") + detail);
+}
+
+Error too_big() {
+  return make_error(ErrorKind::kFatal, "zstd", "too_big", "zstd frame holds more than the limit");
+}
+
+// For a frame that says its size: in one go, with a context that each thread keeps (making one, and
+// the buffers of a stream, costs more than a short text).
+Result<std::string> decompress_known(std::span<const std::uint8_t> frame, std::size_t size) {
+  static thread_local const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> kContext(
+      ZSTD_createDCtx(), &ZSTD_freeDCtx);
+  std::string out(size, '\0');
+  const std::size_t code =
+      ZSTD_decompressDCtx(kContext.get(), out.data(), size, frame.data(), frame.size());
+  if (ZSTD_isError(code)) return corrupt(ZSTD_getErrorName(code));
+  if (code != size) return corrupt("another size than it says");
+  return out;
 }
 
 }  // namespace
@@ -21,13 +39,18 @@ std::string zstd_compress(std::string_view text, int level) {
 }
 
 Result<std::string> zstd_decompress(std::span<const std::uint8_t> frame, std::size_t bytes_max) {
+  const auto size = ZSTD_getFrameContentSize(frame.data(), frame.size());
+  const bool is_single = ZSTD_findFrameCompressedSize(frame.data(), frame.size()) == frame.size();
+  if (is_single && size != ZSTD_CONTENTSIZE_UNKNOWN && size != ZSTD_CONTENTSIZE_ERROR) {
+    if (size > bytes_max) return too_big();
+    return decompress_known(frame, static_cast<std::size_t>(size));
+  }
   ZstdReader reader;
   std::string out;
   CLAWMARK_TRY(reader.feed({reinterpret_cast<const char*>(frame.data()), frame.size()},
                            [&](std::string_view piece) -> Status {
                              if (out.size() + piece.size() > bytes_max) {
-                               return make_error(ErrorKind::kFatal, "zstd", "too_big",
-                                                 "zstd frame holds more than the limit");
+                               return too_big();
                              }
                              out.append(piece);
                              return Ok{};

@@ -188,6 +188,7 @@ Result<std::string> check_lcm_tail(Database& db, const LcmSchema& schema, std::i
   (void)counted;  // an aggregate always has its row
   const auto rows = count.integer(0), sum = count.integer(1);
   const auto expected_rows = tail.rows - gone_rows, expected_sum = tail.sum - gone_sum;
+  tail.gone = restored ? 0 : std::max<std::int64_t>(tail.rows - rows, 0);
   tail.rows = rows;
   tail.sum = sum;
   if (restored) return std::string("restored");

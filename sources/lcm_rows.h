@@ -28,13 +28,14 @@ struct LcmRow {
 struct LcmTail {
   std::int64_t last = 0, rows = 0, sum = 0, sequence = 0;
   std::vector<std::pair<std::int64_t, std::string>> newest;  // id, hash of role and content
+  std::int64_t gone = 0;  // of what was read, rows no longer in the conversation; not stored
 };
 LcmTail parse_lcm_tail(const StreamPosition& position);
 void store_lcm_tail(const LcmTail& tail, StreamPosition& position);
 std::string lcm_row_hash(std::string_view role, std::string_view content);
 
-// Is what was read still there? Corrects `tail` to the row after which reading goes on; gives the
-// reason of a new epoch, or nothing.
+// Is what was read still there? Corrects `tail` to the row after which reading goes on, counts what
+// is gone; gives the reason of a new epoch, or nothing.
 Result<std::string> check_lcm_tail(Database& db, const LcmSchema& schema, std::int64_t conversation,
                                    LcmTail& tail);
 

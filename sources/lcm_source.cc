@@ -228,6 +228,7 @@ Result<StreamBatch> LcmSource::read(const StreamInfo& stream, const StreamPositi
     batch.entries.push_back(to_entry(row, stream, files_dir_));
   }
   store_lcm_tail(tail, batch.next);
+  batch.gone = tail.gone;
   batch.at_end = rows.at_end;
   return batch;
 }

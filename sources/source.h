@@ -116,6 +116,9 @@ struct StreamBatch {
   std::optional<EpochChange> epoch;
   std::vector<SkippedLine> skipped;
   std::int64_t skipped_total = 0;  // as `skipped` keeps only the first 20
+  // Entries that were read before and that the carrier no longer holds in this session. Counted
+  // only: what its owner prunes or moves is not deleted.
+  std::int64_t gone = 0;
   // Entry ids of messages of this session that lie off the active path now; nullopt: this carrier
   // cannot tell. Given with the last batch of a read (at_end) whenever it may have changed.
   std::optional<std::vector<std::string>> inactive;

@@ -320,6 +320,7 @@ void IngestPort::committed(ReadBatch read, const BatchCounts& counts, TimeMs now
   carrier.counters["duplicate_rows_ignored"] += counts.duplicates;
   carrier.counters["skipped"] += counts.skipped;
   carrier.counters["times_righted"] += counts.times_righted;
+  if (read.batch.gone > 0) carrier.counters["gone_at_source"] += read.batch.gone;
   carrier.counters_changed = true;
   TimeMs& newest = carrier.newest_by_agent[read.from.stream.agent];
   newest = std::max(newest, std::min(counts.newest, now));

@@ -17,7 +17,7 @@ build_packages=(
 # What the tests, the benchmarks and the lint need beside it.
 test_packages=(
   libgtest-dev libgmock-dev libbenchmark-dev sqlite3 nodejs npm
-  clang-19 clang-tools-19 clang-format-19 clang-tidy-19
+  clang-19 clang-tools-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
 )
 
 # ensure_packages NAME...: installs what is missing; says nothing when all is there.

@@ -135,6 +135,19 @@ TEST(Zstd, text_comes_back_also_empty_and_large) {
   }
 }
 
+TEST(Zstd, frames_in_a_row_and_one_that_does_not_say_its_size_are_read_whole) {
+  const std::string two = zstd_compress("one, ") + zstd_compress("two");
+  EXPECT_EQ(zstd_decompress(as_bytes(two), 100).value(), "one, two");
+  EXPECT_EQ(zstd_decompress(as_bytes(two), 7).error().reason, "too_big");
+  // RFC 8878: magic, a header without a content size (window of 1 KB), one last raw block "abc".
+  const std::string sizeless(
+      "\x28\xB5\x2F\xFD\x00\x00\x19\x00\x00"
+      "abc",
+      12);
+  EXPECT_EQ(zstd_decompress(as_bytes(sizeless), 3).value(), "abc");
+  EXPECT_EQ(zstd_decompress(as_bytes(sizeless), 2).error().reason, "too_big");
+}
+
 TEST(Zstd, a_bomb_is_stopped_at_the_limit) {
   const std::string frame = zstd_compress(std::string(64 << 20, '\0'));
   EXPECT_EQ(zstd_decompress(as_bytes(frame), 1 << 20).error().reason, "too_big");

@@ -66,7 +66,11 @@ Violations check_nobody_idle(const DrainReport& report);
 // and parked rows only of messages that are in the log.
 Violations check_caches(Database& db);
 
-// 1, 2, 3, 5, 11: what holds at any moment, also in the middle of work.
+// 12. No answer counts twice: a message is in one window of each kind (extract, graph; of one model
+// and prompt version), and a summary below one other at most, whose sources came before it.
+Violations check_asked_once(Database& db);
+
+// 1, 2, 3, 5, 11, 12: what holds at any moment, also in the middle of work.
 Violations check_anytime(Database& db, std::span<Projection* const> projections,
                          CursorMemory& before, std::span<const std::string> acknowledged);
 

@@ -11,6 +11,7 @@
 //   CLAWMARK_CRASHES=100000   how many crash points (default 2,000)
 //   CLAWMARK_SEED=17          that round alone
 
+#include "log/graph_events.h"
 #include "projections/rebuild.h"
 #include "tests/reliability/report.h"
 #include "tests/reliability/rig.h"
@@ -22,7 +23,8 @@ constexpr int kLives = 4, kEndings = 8;
 
 struct Tally {
   std::int64_t crashes = 0, faults = 0, violations = 0;
-  std::string first;  // the first violation, with the seed that reproduces it
+  std::int64_t chunks = 0, summaries = 0;  // that rounds ended with: the world model is under test
+  std::string first;                       // the first violation, with the seed that reproduces it
   void note(std::uint64_t seed, const char* where, const Violations& found) {
     if (found.empty()) return;
     violations += static_cast<std::int64_t>(found.size());
@@ -31,6 +33,11 @@ struct Tally {
     }
   }
 };
+
+std::int64_t count_events(Database& db, std::string_view type) {
+  const auto count = db.query_int("SELECT count(*) FROM events WHERE type = ?", type);
+  return count.ok() ? count->value_or(0) : 0;
+}
 
 Violations open_and_check(Rig& rig, bool after_power_loss) {
   const auto opened = rig.open();
@@ -75,6 +82,8 @@ void run_round(Rig& rig, std::uint64_t seed, Tally& tally) {
   }
   if (tally.violations > 0) return;
   const auto report = rig.work(2);
+  tally.chunks += count_events(rig.store().db(), event_type::kGraphCompleted);
+  tally.summaries += count_events(rig.store().db(), event_type::kSummaryCompleted);
   if (report.ok())
     tally.note(seed, "at the end", rig.check_idle(*report));
   else
@@ -102,6 +111,8 @@ TEST(PowerLoss, no_crash_point_breaks_an_invariant) {
   report({"power loss", tally.crashes, tally.faults, tally.violations,
           "unsynced writes dropped, torn or garbled"});
   EXPECT_EQ(tally.violations, 0) << tally.first;
+  EXPECT_GT(tally.chunks, 0);
+  EXPECT_GT(tally.summaries, 0);
 }
 
 // --- The harness finds what it is for ------------------------------------------------------------
@@ -132,6 +143,27 @@ TEST(PowerLoss, a_cursor_moved_in_a_transaction_of_its_own_is_found) {
   const Tally tally = run_rounds(rig, 2000);
   EXPECT_GT(tally.violations, 0);
   EXPECT_NE(tally.first.find("projection facts is not the fold"), std::string::npos) << tally.first;
+}
+
+TEST(PowerLoss, an_answer_that_counts_twice_is_found) {
+  Rig rig(1);
+  rig.misbehave = [](Store& store, Pipeline&) {
+    Database& db = store.db();
+    auto chunks = EventLog::read(db, {0}, 1, std::vector{std::string_view("graph.completed")});
+    if (!chunks.ok() || chunks->empty()) return;
+    const Event& chunk = chunks->front();
+    NewEvent again;
+    again.type = chunk.type;
+    again.scope = chunk.scope;
+    again.dedupe_key = chunk.dedupe_key + ":again";  // as if each life made a key of its own
+    again.occurred = chunk.occurred;
+    again.payload = chunk.payload;
+    auto txn = Transaction::begin(db);
+    if (txn.ok() && store.log().append(*txn, again).ok()) (void)txn->commit();
+  };
+  const Tally tally = run_rounds(rig, 2000);
+  EXPECT_NE(tally.first.find("messages in two windows of graph.completed"), std::string::npos)
+      << tally.first;
 }
 
 TEST(PowerLoss, an_acknowledgement_before_the_sync_is_found) {

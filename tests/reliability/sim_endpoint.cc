@@ -92,9 +92,16 @@ HttpResponse SimEndpoint::embeddings(const std::vector<std::string>& texts) {
   return http(200, std::move(body));
 }
 
-HttpResponse SimEndpoint::completion(const std::string&) {
+// Facts, or the world model's prose and JSON, or a summary: told by what the prompt asks for.
+HttpResponse SimEndpoint::completion(const std::string& request) {
   if (weather == Weather::kShortCount) return http(200, R"({"choices":[]})");
   std::string text = R"({"facts":[]})", finish = "stop";
+  if (request.find(R"(\"facts\")") == std::string::npos) {
+    text = "They talked.\n";
+    if (request.find(R"(\"nodes\")") != std::string::npos) {
+      text += R"({"state":"","nodes":[],"edges":[],"episodes":[],"merge":[]})";
+    }
+  }
   if (weather == Weather::kNan) text.clear();
   if (weather == Weather::kWrongLength) text = "I could not find anything of note.";
   if (weather == Weather::kCut) {

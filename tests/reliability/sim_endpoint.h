@@ -52,7 +52,7 @@ class SimEndpoint {
   Reply good(const HttpRequest& request);
   Reply too_many(TimeMs now);
   HttpResponse embeddings(const std::vector<std::string>& texts);
-  HttpResponse completion(const std::string& prompt);
+  HttpResponse completion(const std::string& request);
 
   Random random_;
 };

@@ -23,6 +23,8 @@
 #include "tests/reliability/sim_endpoint.h"
 #include "workers/embed.h"
 #include "workers/extract.h"
+#include "workers/graph.h"
+#include "workers/graph_condense.h"
 #include "workers/poll_machine.h"
 
 namespace clawmark::reliability {
@@ -124,7 +126,7 @@ class SimModelPort final : public SimPort {
       if (name_ == "embed") {
         check_vector(item, commit.answer.vectors[i]);
       } else {
-        world_.expect(++world_.done[name_][item.message] == 1, "extracted twice");
+        world_.expect(++world_.done[name_][item.message] == 1, name_ + " took a message twice");
       }
     }
     if (!commit.last) return;
@@ -157,6 +159,7 @@ class SimModelPort final : public SimPort {
     item.window.message = message.id;
     item.window.role = "user";
     item.window.text = message.text;
+    item.text = message.text;  // condense reads this
     batch.items.push_back(std::move(item));
   }
   void check_vector(const WorkItem& item, const std::optional<Vector>& vector) {
@@ -221,8 +224,8 @@ class Simulation {
     const std::uint64_t life = random_.next();
     workers_.clear();
     queue_ = {};
-    for (const char* name :
-         {"ingest", "project.messages", "project.facts", "project.search", "extract", "embed"}) {
+    for (const char* name : {"ingest", "project.messages", "project.facts", "project.search",
+                             "extract", "graph", "condense", "embed"}) {
       Worker worker;
       const std::string_view kind = name;
       MachineOptions machine{life + workers_.size(), 0, "http://model.test", quiet};
@@ -231,13 +234,9 @@ class Simulation {
         worker.machine = std::make_unique<ModelMachine>(
             std::make_shared<EmbedWork>(std::shared_ptr<Embedder>(make_endpoint_embedder(options))),
             machine);
-      } else if (kind == "extract") {
+      } else if (kind == "extract" || kind == "graph" || kind == "condense") {
         worker.port = std::make_unique<SimModelPort>(world_, name);
-        worker.machine = std::make_unique<ModelMachine>(
-            std::make_shared<ExtractWork>(
-                std::shared_ptr<Extractor>(make_endpoint_extractor(options)), "UTC",
-                kWindowMessages),
-            machine);
+        worker.machine = std::make_unique<ModelMachine>(window_work(kind, options), machine);
       } else {
         worker.port = std::make_unique<SimPollPort>(world_, name);
         worker.machine = std::make_unique<PollMachine>(machine.seed, 0);
@@ -247,6 +246,20 @@ class Simulation {
     }
     wishes_.clear();
     quiet_until_ = 0;
+  }
+  static std::shared_ptr<ModelWork> window_work(std::string_view kind,
+                                                const EndpointOptions& options) {
+    if (kind == "graph") {
+      return std::make_shared<GraphWork>(
+          std::shared_ptr<GraphExtractor>(make_endpoint_graph_extractor(options)), "UTC");
+    }
+    if (kind == "condense") {
+      return std::make_shared<CondenseWork>(
+          std::shared_ptr<Summarizer>(make_endpoint_summarizer(options)),
+          std::make_shared<CondenseJob>());
+    }
+    return std::make_shared<ExtractWork>(
+        std::shared_ptr<Extractor>(make_endpoint_extractor(options)), "UTC", kWindowMessages);
   }
   void feed_at(std::int64_t at, std::size_t worker, Input input) {
     queue_.push({at, ++order_, worker, std::make_shared<Input>(std::move(input))});

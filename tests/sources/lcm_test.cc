@@ -148,6 +148,27 @@ TEST_F(LcmTest, a_pruned_heartbeat_turn_is_no_epoch) {
   EXPECT_EQ(second.texts(), Ids{"a real turn under the same seq"});
 }
 
+TEST_F(LcmTest, rows_deleted_inside_a_conversation_are_counted_once) {
+  const auto id = writer_->write(talk_);
+  const auto read = [&](const StreamPosition& after) {
+    return source_.read(test::stream_of(source_, talk_.session_id), after, 500).value();
+  };
+  const StreamBatch first = read({});
+  EXPECT_EQ(first.gone, 0);
+  // Among the last rows that are known one by one, and far before them.
+  db().exec(
+      "PRAGMA foreign_keys=OFF; DELETE FROM messages WHERE seq IN (SELECT seq FROM messages"
+      " ORDER BY seq LIMIT 1) OR seq IN (SELECT seq FROM messages ORDER BY seq DESC LIMIT 2)");
+  const StreamBatch second = read(first.next);
+  EXPECT_EQ(second.gone, 3);
+  EXPECT_TRUE(second.entries.empty());
+  EXPECT_FALSE(second.epoch);
+  EXPECT_NE(second.next.position, first.next.position) << "or it would be counted again";
+  EXPECT_EQ(read(second.next).gone, 0);
+  insert(id, 900, "and on", "2026-08-03 09:05:00");
+  EXPECT_EQ(read(second.next).entries.size(), 1u);
+}
+
 TEST_F(LcmTest, messages_moved_into_a_conversation_are_seen_there) {
   const auto a = writer_->write(talk_);
   auto other = support::make_conversation({.seed = 9, .messages = 4});

@@ -35,6 +35,16 @@ std::vector<Finding> check_file(const std::string& path, std::string_view source
 std::vector<Finding> check_targets(const std::vector<std::string>& sources,
                                    std::string_view compile_commands, const std::string& root);
 
+// Tables WITHOUT ROWID whose first columns are not their key, in its order: SQLite 3.40's
+// integrity_check takes them for damaged. Reads SQL files, and SQL in C++ literals.
+std::vector<Finding> check_table_keys(const std::string& path, std::string_view source);
+
+// Names of the tests that a C++ source defines ("Suite.test").
+std::vector<std::string> test_names(std::string_view source);
+// Names in a document, in backticks (`Suite.test`, `Suite.*`), that no test has.
+std::vector<Finding> check_named_tests(const std::string& path, std::string_view document,
+                                       const std::vector<std::string>& tests);
+
 // The C++ files of a tree by path relative to its root, build folders left out.
 std::map<std::string, std::string> read_tree(const std::string& root);
 

@@ -47,6 +47,42 @@ TEST(Tree, files_and_lines_are_short) {
   EXPECT_EQ(over_the_tree(check_size), "");
 }
 
+// Documents and SQL files, by path relative to the root.
+std::map<std::string, std::string> texts_under(const std::string& folder, std::string_view suffix) {
+  std::map<std::string, std::string> out;
+  const std::string root = CLAWMARK_SOURCE_DIR;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(root + "/" + folder)) {
+    const std::string path = file.path().string();
+    if (path.ends_with(suffix)) out[path.substr(root.size() + 1)] = read_file(path).value();
+  }
+  return out;
+}
+
+TEST(Tree, tables_without_rowid_begin_with_their_key) {
+  std::string out;
+  for (const auto& [path, source] : tree()) {
+    if (!path.starts_with("tests/tidy/")) out += describe(check_table_keys(path, source));
+  }
+  for (const auto& [path, sql] : texts_under("schema", ".sql")) {
+    out += describe(check_table_keys(path, sql));
+  }
+  EXPECT_EQ(out, "");
+}
+
+TEST(Tree, every_test_that_a_document_names_is_there) {
+  std::vector<std::string> tests;
+  for (const auto& [path, source] : tree()) {
+    if (!path.starts_with("tests/")) continue;
+    for (auto& name : test_names(source)) tests.push_back(std::move(name));
+  }
+  EXPECT_GT(tests.size(), 500u);
+  auto documents = texts_under("docs", ".md");
+  documents["README.md"] = read_file(join_path(CLAWMARK_SOURCE_DIR, "README.md")).value();
+  std::string out;
+  for (const auto& [path, text] : documents) out += describe(check_named_tests(path, text, tests));
+  EXPECT_EQ(out, "");
+}
+
 TEST(Tree, every_source_is_in_a_target) {
   std::vector<std::string> sources;
   for (const auto& [path, source] : tree()) {
@@ -167,6 +203,42 @@ TEST(Rules, a_source_in_no_target_is_found) {
   const std::vector<Finding> expected = {{"log/b.cc", 0, "is in no target"}};
   EXPECT_EQ(check_targets({"log/a.cc", "log/b.cc"}, commands, "/r"), expected);
   EXPECT_FALSE(check_targets({"log/a.cc"}, "not json", "/r").empty());
+}
+
+TEST(Rules, a_table_that_does_not_begin_with_its_key_is_found) {
+  const auto lines = [](const std::string& path, const std::string& sql) {
+    std::vector<int> out;
+    for (const auto& finding : check_table_keys(path, sql)) out.push_back(finding.line);
+    return out;
+  };
+  const std::string good = "a TEXT NOT NULL, b INTEGER CHECK (b IN (1, 2)), c TEXT, ";
+  const auto table = [](const std::string& body) {
+    return "\nCREATE TABLE t(" + body + ") STRICT, WITHOUT ROWID;\n";
+  };
+  EXPECT_EQ(lines("x.sql", table(good + "PRIMARY KEY (a, b)")), std::vector<int>{});
+  EXPECT_EQ(lines("x.sql", table("a TEXT PRIMARY KEY, b TEXT")), std::vector<int>{});
+  EXPECT_EQ(lines("x.sql", table(good + "PRIMARY KEY (b, a)")), std::vector<int>{2});
+  EXPECT_EQ(lines("x.sql", table(good + "PRIMARY KEY (a, c)")), std::vector<int>{2});
+  EXPECT_EQ(lines("x.sql", table("b TEXT, a TEXT PRIMARY KEY")), std::vector<int>{2});
+  EXPECT_EQ(lines("x.sql", "CREATE TABLE t(b TEXT, a TEXT PRIMARY KEY);"), std::vector<int>{});
+  const std::string cpp = "\"CREATE TABLE IF NOT EXISTS t__g#(b TEXT, \"\n  \"a TEXT, \"\n";
+  EXPECT_EQ(lines("x.cc", cpp + "\"PRIMARY KEY(a)) STRICT, WITHOUT ROWID;\""), std::vector<int>{1});
+  EXPECT_EQ(lines("x.cc", cpp + "\"PRIMARY KEY(b, a)) STRICT, WITHOUT ROWID;\""),
+            std::vector<int>{});
+}
+
+TEST(Rules, a_test_that_is_named_and_not_there_is_found) {
+  // Put together here: a line that began so would be taken for a test of this file.
+  const std::string source = std::string("TE") + "ST(One, works_well) {}\n" + "TE" +
+                             "ST_F(Two,\n       C001_is_kept) {}\n";
+  const auto tests = test_names(source);
+  EXPECT_EQ(tests, (std::vector<std::string>{"One.works_well", "Two.C001_is_kept"}));
+  const std::string good = "So it is (`One.works_well`, `Two.*`), see `README.md` and `a.b_c`.\n";
+  EXPECT_TRUE(check_named_tests("x.md", good, tests).empty());
+  const auto found = check_named_tests("x.md", good + "`One.works_badly`\n`Three.*`", tests);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].line, 2);
+  EXPECT_EQ(found[1].what, "no test is named Three.*");
 }
 
 TEST(Rules, a_tree_is_walked_without_its_build_folders) {

@@ -107,5 +107,26 @@ TEST(IngestReal, all_three_carriers_of_one_talk_count_once) {
   }
 }
 
+TEST(IngestReal, rows_deleted_inside_an_lcm_conversation_stay_and_are_counted) {
+  RealWorld w;
+  LcmWriter lcm(w.home / "lcm.db");
+  lcm.write(make_conversation({.seed = 3, .messages = 12, .start_ms = kMs - kDayMs}));
+  w.drain();
+  const auto before = w.count("message.observed");
+  ASSERT_GT(before, 3);
+  lcm.db().exec(
+      "PRAGMA foreign_keys=OFF; DELETE FROM messages WHERE message_id IN"
+      " (SELECT message_id FROM messages ORDER BY message_id DESC LIMIT 2)");
+  w.drain();
+  EXPECT_EQ(w.count("message.observed"), before);
+  EXPECT_EQ(w.count("session.deleted"), 0);
+  EXPECT_EQ(w.number("SELECT count(*) FROM messages WHERE state = 'active'"), before);
+  const std::string gone = "SELECT counters ->> '$.gone_at_source' FROM source_states";
+  EXPECT_EQ(w.number(gone + " WHERE carrier = 'lcm'"), 2);
+  w.reopen();
+  w.drain();
+  EXPECT_EQ(w.number(gone + " WHERE carrier = 'lcm'"), 2);
+}
+
 }  // namespace
 }  // namespace clawmark
