@@ -52,7 +52,8 @@ TEST(Pipeline, a_conversation_that_becomes_known_later_opens_what_was_said_in_it
   answer.parent_id = "a1";
   files->streams = {stream("s1", {said, answer}, "")};
   EXPECT_TRUE(w.drain().done);
-  EXPECT_EQ(w.number("SELECT count(*) FROM messages WHERE recallable = 1"), 0);
+  EXPECT_EQ(w.text("SELECT group_concat(DISTINCT audience) FROM messages"), "unplaced");
+  EXPECT_EQ(w.number("SELECT count(*) FROM vectors"), 0);
   EXPECT_EQ(w.number("SELECT count(*) FROM facts"), 0);
   Entry more = message("a3", "user", "remember pref.tea = green", kMs + 2);
   more.parent_id = "a2";
