@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/files.h"
 
 namespace clawmark::support {
 namespace {
@@ -35,14 +36,16 @@ Process::Process(const std::string& program, std::vector<std::string> arguments,
   for (auto& argument : arguments) argv.push_back(std::move(argument));
   for (const auto& [name, value] : environment) env.push_back(name + "=" + value);
   auto argv_pointers = pointers(argv), env_pointers = pointers(env);
-  const std::string out = dir_ / "out", err = dir_ / "err";
+  // Made here: the child may be killed before it does anything.
+  const auto made = [](const std::string& name) {
+    return ::open(name.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
+  };
+  const Fd out(made(dir_ / "out")), err(made(dir_ / "err"));
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error("fork failed");
   if (pid_ > 0) return;
-  for (const auto& [name, number] : {std::pair(&out, 1), std::pair(&err, 2)}) {
-    const int fd = ::open(name->c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
-    dup2(fd, number);
-  }
+  dup2(out.get(), 1);
+  dup2(err.get(), 2);
   const int null = ::open("/dev/null", O_RDONLY);
   dup2(null, 0);
   execve(path.c_str(), argv_pointers.data(), env_pointers.data());
