@@ -76,6 +76,21 @@ Result<std::vector<HistoryEntry>> history_entries(Database& db, const HistorySco
   return read_entries(some->with(scope.agent, list(scope.audiences), list(*scope.sessions)));
 }
 
+Result<std::int64_t> history_count(Database& db, const HistoryScope& scope) {
+  if (scope.audiences.empty()) return std::int64_t{0};
+  const std::string where = scope.sessions ? kOfSessions : "messages m WHERE";
+  CLAWMARK_ASSIGN(Statement * statement, db.cached("SELECT count(*) FROM " + where + kInHistory));
+  if (scope.sessions) {
+    statement->with(scope.agent, list(scope.audiences), list(*scope.sessions));
+  } else {
+    statement->with(scope.agent, list(scope.audiences));
+  }
+  CLAWMARK_TRY(statement->step());
+  const std::int64_t count = statement->integer(0);
+  statement->reset();
+  return count;
+}
+
 Result<std::vector<std::string>> sessions_named(Database& db, std::string_view agent,
                                                 std::string_view key_or_id) {
   CLAWMARK_ASSIGN(Statement * statement,
