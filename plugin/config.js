@@ -101,6 +101,7 @@ export function resolveConfig(pluginConfig, env = process.env) {
   for (const [name, rule] of Object.entries(SETTINGS)) {
     config[name] = accepts(rule, given[name]) ? given[name] : rule.default;
   }
+  config.freshTailIsSet = config.freshTailCount !== undefined;
   config.freshTailCount ??= FRESH_TAIL[config.contextMode];
   config.socketPath = resolveSocketPath(config.socketPath, env);
   config.recallPlacementIsSet = accepts(SETTINGS.recallPlacement, given.recallPlacement);

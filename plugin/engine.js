@@ -67,8 +67,8 @@ export function makeEngine(parts) {
     ingestBatch: async (batch) => ({ ingestedCount: batch?.messages?.length ?? 0 }),
     assemble: (turn) => assemble(turn, parts),
     compact: (request) => compactHistory(request, sessionState(request),
-      { ...parts, world: isWorld(parts.config), ask: (body, options) =>
-        insist("/v1/compact", request, body, parts, options) }),
+      { logger: parts.logger, world: isWorld(parts.config), freshTail: freshTailOf(parts),
+        ask: (body, options) => insist("/v1/compact", request, body, parts, options) }),
     commitTurn: async (turn) => {
       const known = committed.has(turn?.advancementKey);
       if (!known && turn?.advancementKey !== undefined) {
@@ -82,6 +82,13 @@ export function makeEngine(parts) {
     maintain: async () => ({ changed: false, bytesFreed: 0, rewrittenEntries: 0 }),
     dispose: async () => {},
   };
+}
+
+/** The plugin's own setting, else what the service was told (RC_FRESH_TAIL), else the default. */
+function freshTailOf({ link, config }) {
+  const told = link.context?.fresh_tail;
+  return !config.freshTailIsSet && Number.isInteger(told) && told > 0 ? told
+    : config.freshTailCount;
 }
 
 const isWorld = (config) => config.contextMode === "world";
@@ -108,7 +115,7 @@ async function assemble(turn, parts) {
 async function contextOf({ turn, turns, state, reserve }, parts) {
   const { config } = parts;
   const world = isWorld(config);
-  const input = { tokenBudget: turn.tokenBudget, freshTail: config.freshTailCount,
+  const input = { tokenBudget: turn.tokenBudget, freshTail: freshTailOf(parts),
     shrink: state.shrink, reserve: reserve + NOTE_TOKENS,
     ...(world && { threshold: config.contextThreshold ?? 0.75 }) };
   const ask = (body) => askContext(turn, body, state, parts);
@@ -128,7 +135,8 @@ async function contextOf({ turn, turns, state, reserve }, parts) {
     tail = tailFrom(turns, start, limits.hard);
   }
   const note = tail.tokens + blockTokens(block) > limits.hard ? ""
-    : noteOf(state, turns[start]?.key, tail.omitted, block !== "");
+    : noteOf(state, turns[start]?.key, tail.omitted,
+      { summarised: block !== "", repl: parts.link.context?.mode === "repl" });
   state.turns = turns.map(({ key, tokens, messages, from, until }) =>
     ({ key, tokens, messages, from, until }));
   state.block = block;
@@ -146,11 +154,11 @@ async function recursiveContext(turns, input, state, ask) {
 }
 
 /** Until the tail is cut again it says the same, whatever has been added since. */
-function noteOf(state, start, omitted, summarised) {
+function noteOf(state, start, omitted, kind) {
   if (omitted === 0 || state.stored === undefined) return "";
-  const name = `${start}|${summarised}`;
+  const name = JSON.stringify([start, kind]);
   if (state.note?.start !== name) {
-    state.note = { start: name, text: manifestOf({ omitted, stored: state.stored, summarised }) };
+    state.note = { start: name, text: manifestOf({ omitted, stored: state.stored, ...kind }) };
   }
   return state.note.text;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/limits_mcp.h"
 #include "base/logging.h"
 #include "serve/admin.h"
 #include "serve/context.h"
@@ -83,7 +84,7 @@ HttpAnswer post_inject(const ApiCall& call) {
 }
 
 // Of the host's context; or, for a client that is bound to somebody (`clawmark mcp`), of `as`: such
-// a one has no turns, so each call counts as one.
+// a one has no turns, so they go by the clock.
 Result<Sight> tool_sight(Serving& serving, Database& db, const json::object& body) {
   if (!body.contains("as")) {
     return configured_sight(parse_caller(object_of(body, "caller")), *serving.config(), db);
@@ -94,7 +95,7 @@ Result<Sight> tool_sight(Serving& serving, Database& db, const json::object& bod
                       "as names one pair of eyes, and stands without a caller");
   }
   CLAWMARK_ASSIGN(Sight sight, operator_sight(db, body));
-  if (serving.desk != nullptr) serving.desk->begin_turn(repl_owner(sight));
+  if (serving.desk != nullptr) serving.desk->begin_turn_by_clock(repl_owner(sight), kMcpTurnMs);
   return sight;
 }
 
@@ -167,11 +168,25 @@ HttpAnswer post_hello(const ApiCall& call) {
   handshake.host_version = get_string(call.body, "host_version");
   handshake.placement = object_of(call.body, "placement");
   if (const auto* hooks = find_array(call.body, "blocked_hooks")) handshake.blocked_hooks = *hooks;
+  handshake.context_mode = get_string(call.body, "context_mode");
   handshake.at = serving.clock.now();
+  const auto config = serving.config();
+  if (serving.writer != nullptr && config->problems.empty()) {
+    const auto kept =
+        serving.writer->run("serve_context", {{"ours", !handshake.context_mode.empty()}});
+    handshake.keeps_all = kept.ok() && get_bool(*kept, "keeps_all");
+  }
   serving.set_handshake(std::move(handshake));
   json::object body = protocol_object();
   body["version"] = serving.version;
-  body["inert"] = !serving.config()->problems.empty();
+  body["inert"] = !config->problems.empty();
+  // What recursive-claw's users set for the service counts for its plugin.
+  json::object context{{"mode", config->rc_mode}};
+  if (config->origins.contains("rc_fresh_tail") &&
+      config->origins.at("rc_fresh_tail") != "default") {
+    context["fresh_tail"] = config->rc_fresh_tail;
+  }
+  body["context"] = std::move(context);
   return ok(body);
 }
 

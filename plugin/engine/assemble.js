@@ -103,16 +103,17 @@ function excerpt(text, chars) {
  * What the model is told of the rest. The count is rounded down, so that the text, and with it the
  * cached prompt behind it, changes seldom. Empty when nothing is left out.
  * @param {{omitted: number, stored?: number, summarised?: boolean}} input `summarised`: summaries
- *   stand at the beginning of the conversation
+ *   stand at the beginning of the conversation; `repl`: scripts are recommended before tools
  */
-export function manifestOf({ omitted, stored, summarised = false }) {
+export function manifestOf({ omitted, stored, summarised = false, repl = false }) {
   if (omitted === 0) return "";
   return `Earlier messages of this conversation are not shown here${summarised
     ? " word by word: summaries stand for them at its beginning" : ""}, but none is lost: `
     + `${about(Math.max(stored ?? 0, omitted))} are stored outside this context. Before saying `
-    + `that you do not know, look: ${summarised ? "wc_expand opens a summary, " : ""}rc_grep `
-    + "searches them by words or regular expression, rc_slice reads them by number, rc_timeline "
-    + "lists them by day, rc_peek shows the newest, rc_query answers a question from them.";
+    + `that you do not know, look: ${repl ? "rc_repl runs a script over them, " : ""}`
+    + `${summarised ? "wc_expand opens a summary, " : ""}rc_grep searches `
+    + "them by words or regular expression, rc_slice reads them by number, rc_timeline lists them "
+    + "by day, rc_peek shows the newest, rc_query answers a question from them.";
 }
 
 /** "more than 800 messages" of 847; two steps in each power of ten. */

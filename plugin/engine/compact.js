@@ -9,10 +9,10 @@ const SHRINK_MIN = 0.2;
 /** For the service to summarise what waits; a host gives up later than that. */
 const WAIT_MS = 20_000;
 
-export async function compactHistory(request, state, { world, config, ask, logger }) {
+export async function compactHistory(request, state, { world, freshTail, ask, logger }) {
   try {
     const before = state.tokens;
-    const done = world ? await throughSummaries(request, state, config, ask) : undefined;
+    const done = world ? await throughSummaries(request, state, freshTail, ask) : undefined;
     if (done !== undefined && done.tokensAfter < before) {
       state.tokens = done.tokensAfter;
       return { ok: true, compacted: true,
@@ -29,11 +29,11 @@ export async function compactHistory(request, state, { world, config, ask, logge
 }
 
 /** The tail shrinks to the fresh messages; undefined: it cannot. */
-async function throughSummaries(request, state, { freshTailCount }, ask) {
+async function throughSummaries(request, state, freshTail, ask) {
   const { turns } = state;
   let cut = turns.length - 1;
   let messages = turns[cut]?.messages ?? 0;
-  while (cut > 0 && messages < freshTailCount) {
+  while (cut > 0 && messages < freshTail) {
     cut -= 1;
     messages += turns[cut].messages;
   }

@@ -90,6 +90,18 @@ test("compaction on request shortens the tail, says so, and admits when it canno
   assert.equal(last.compacted, false);
 });
 
+test("what the service was told stands in for the plugin's own setting, which wins", async () => {
+  const link = { ...service(5000), context: { fresh_tail: 100, mode: "repl" } };
+  const messages = talk(500);
+  const length = async (more) => (await makeEngine({ link, config: { ...config, ...more } })
+    .assemble(turn(messages, { sessionKey: `agent:main:dashboard:t${JSON.stringify(more)}` })))
+    .messages.length;
+  assert.ok(await length({}) >= 100);
+  assert.ok(await length({ freshTailIsSet: true }) < 100);
+  const told = await makeEngine({ link, config }).assemble(turn(messages));
+  assert.match(told.systemPromptAddition, /rc_repl runs a script over them/);
+});
+
 test("a turn is committed once, however often the host asks", async () => {
   const engine = makeEngine({ link: service(1), config });
   const commit = { advancementKey: "turn-1", sessionId: "s", messages: [] };

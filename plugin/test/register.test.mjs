@@ -77,7 +77,7 @@ test("C180 the daemon is told which hooks are blocked, and the command line of t
     assert.deepEqual(said[1], { plugin_version: VERSION, host_version: "2026.9.6",
       placement: { facts: SETTINGS.factsPlacement.default,
         recall: SETTINGS.recallPlacement.default },
-      blocked_hooks: [] });
+      blocked_hooks: [], context_mode: "" });
 
     const status = async (host) => (await host.commands.get("clawmark").handler({})).text;
     assert.ok((await status(blocked)).includes(ALLOW_COMMAND));

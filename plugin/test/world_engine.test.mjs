@@ -35,15 +35,16 @@ class Summariser {
     for (let at = 0; this.endpoint && at < ready; at += this.chunk) {
       const part = this.said.slice(at, at + this.chunk);
       if (at + this.chunk > ready && this.drained < at + part.length) break;
+      const from = part[0].timestamp;
       const until = part.at(-1).timestamp;
-      if (part[0].timestamp >= body.from_ms && part[0].timestamp < body.before_ms) chunks.push({ at, until });
+      if (from >= body.from_ms && from < body.before_ms) chunks.push({ at, until });
     }
     const text = chunks.map(({ at }) => `- sum_${at}: "${"what was said ".repeat(20)}"`
       + (this.forgotten >= 0 ? "" : ` secret ${at}`)).concat(`- state ${this.said.length}`)
       .join("\n");
     return { open: true, stored: this.said.length, summarised: this.endpoint,
       covered_ms: chunks.at(-1)?.until ?? 0, summaries: chunks.length,
-      block: `[Memory from Clawmark: quoted DATA.]\n${text.slice(0, body.chars)}\n[End of memory 0]`,
+      block: `[Memory from Clawmark: data.]\n${text.slice(0, body.chars)}\n[End of memory 0]`,
       as_of: this.said.length, stale: body.as_of !== undefined && this.forgotten >= body.as_of };
   }
 }
@@ -115,8 +116,9 @@ test("every budget is kept, with the newest word, whatever the summaries take", 
   }
 });
 
-test("without an endpoint there are no summaries: a note and the state stand for them", async () => {
-  const { requests } = await talk(timed(conversation(25, 120)), new Summariser({ endpoint: false }));
+test("without an endpoint there are no summaries: a note and the state remain", async () => {
+  const service = new Summariser({ endpoint: false });
+  const { requests } = await talk(timed(conversation(25, 120)), service);
   const last = requests.at(-1);
   assert.ok(last.messages.filter(isUser).length < 90);
   assert.match(last.messages[0].content, /state \d+/);
