@@ -54,7 +54,7 @@ struct Talk : World {
   }
 
   json::object assemble(json::object body, const std::string& key = kAda,
-                        const std::string& sender = "telegram:101") {
+                        const std::string& sender = "101") {
     body["caller"] = caller(key, sender, "s1");
     return post("/v1/assemble", body);
   }
@@ -77,7 +77,7 @@ TEST(Context, says_how_many_messages_of_this_conversation_are_stored) {
   EXPECT_TRUE(get_bool(mine, "open"));
   EXPECT_EQ(get_int(mine, "stored"), 20);
   EXPECT_EQ(text_of(mine, "block"), "");
-  const auto other = w.assemble({{"mode", "world"}, {"chars", 9999}}, kAda, "telegram:102");
+  const auto other = w.assemble({{"mode", "world"}, {"chars", 9999}}, kAda, "102");
   EXPECT_FALSE(get_bool(other, "open", true));
   EXPECT_EQ(get_int(other, "stored"), 0);
 }
@@ -141,7 +141,7 @@ TEST(Context, what_was_forgotten_makes_earlier_answers_stale_and_leaves_the_bloc
   const auto before = w.world_of(w.at(0), w.at(12));
   const std::int64_t as_of = get_int(before, "as_of");
   EXPECT_FALSE(get_bool(w.world_of(w.at(0), w.at(12), as_of), "stale", true));
-  const auto answer = w.tool("clawmark_forget", World::caller(kAda, "telegram:101"),
+  const auto answer = w.tool("clawmark_forget", World::caller(kAda, "101"),
                              {{"message", w.said[2].value}});
   ASSERT_TRUE(get_bool(answer, "ok")) << text_of(answer, "text");
   w.fold();
@@ -166,7 +166,7 @@ TEST(Context, a_block_keeps_within_its_characters_and_the_newest_stays) {
 TEST(Context, compaction_has_what_waits_summarised_first) {
   Talk w;
   json::object body{{"mode", "world"}, {"from_ms", 1}, {"chars", 1000}, {"wait_ms", 10}};
-  body["caller"] = World::caller(kAda, "telegram:101", "s1");
+  body["caller"] = World::caller(kAda, "101", "s1");
   const auto answer = w.post("/v1/compact", body);
   EXPECT_TRUE(get_bool(answer, "open"));
   EXPECT_EQ(w.reconciled, 1);
