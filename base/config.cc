@@ -407,6 +407,7 @@ class Loader {
                 " is no rule; give \"FROM > TO\", two globs over session keys, such as"
                 " agent:main:telegram:group:* > agent:main:main");
       }
+    }
     if (config_.rc_provider == "compatible" && config_.rc_url.empty()) {
       problem(
           "rc_url (RC_URL) is missing: rc_provider (RC_PROVIDER) is compatible, so the endpoint to "
