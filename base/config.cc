@@ -229,10 +229,10 @@ class Loader {
   }
 
   void from_environment(const std::string& name, const std::string& value) {
-    if (!name.starts_with("CLAWMARK_")) return;
     for (const auto& field : config_fields()) {
       if (field.key.environment == name) return set(field, value, "environment");
     }
+    if (!name.starts_with("CLAWMARK_")) return;
     if (std::find(std::begin(kOtherVariables), std::end(kOtherVariables), name) !=
             std::end(kOtherVariables) ||
         name.starts_with("CLAWMARK_TEST_") || name.starts_with("CLAWMARK_E2E_")) {
@@ -407,6 +407,11 @@ class Loader {
                 " is no rule; give \"FROM > TO\", two globs over session keys, such as"
                 " agent:main:telegram:group:* > agent:main:main");
       }
+    }
+    if (config_.rc_provider == "compatible" && config_.rc_url.empty()) {
+      problem(
+          "rc_url (RC_URL) is missing: rc_provider (RC_PROVIDER) is compatible, so the endpoint to "
+          "ask must be named; set RC_URL, or leave rc_provider out");
     }
     for (const auto& family : config_.toolsets) {
       if (family != "clawmark" && family != "wc" && family != "rc") {

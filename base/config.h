@@ -53,6 +53,21 @@ struct Config {
   int facts_chars = 6000;
   int state_chars = 600;  // CLAWMARK_STATE_CHARS, 0..2000
   int block_chars = 12000;
+
+  // History outside the context (docs/history.md), by the names that recursive-claw has.
+  std::string rc_mode = "tools";      // RC_MODE: tools|repl, in the note about what is left out
+  int rc_fresh_tail = 20;             // RC_FRESH_TAIL, as context engine
+  std::string rc_database_path;       // RC_DATABASE_PATH: known, not read
+  std::string rc_provider;            // RC_PROVIDER; empty: the first that has a key
+  std::string rc_model;               // RC_MODEL; empty: a cheap one of the provider
+  std::string rc_url;                 // RC_URL; empty: the provider's
+  std::string rc_api_key;             // RC_API_KEY, else the provider's own variable
+  double rc_budget_per_query = 0.05;  // RC_BUDGET_PER_QUERY, US dollars
+  double rc_budget_per_turn = 0.10;   // RC_BUDGET_PER_TURN, US dollars
+  int rc_max_concurrent = 4;          // RC_MAX_CONCURRENT
+  int rc_max_depth = 1;               // RC_MAX_DEPTH: known, questions never nest
+  std::int64_t rc_query_timeout_ms = 30'000;  // RC_QUERY_TIMEOUT_MS
+
   std::string log_level = "notice";  // CLAWMARK_LOG_LEVEL: error|warning|notice|info|debug
 
   // What is wrong with it. Empty: complete. Each entry names key, value and remedy; the service

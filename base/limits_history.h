@@ -17,6 +17,7 @@ constexpr std::int64_t kSliceLengthMax = 200;    // messages
 constexpr std::int64_t kGrepLimitMax = 100;      // hits
 constexpr std::int64_t kTimelineLimitMax = 100;  // periods
 constexpr std::int64_t kOffsetMax = 100'000'000;
+constexpr std::int64_t kHistoryCountMax = 20'000;  // messages of a conversation, one by one
 
 constexpr std::int64_t kHistoryReadMs = 2'000;  // wait for the texts of one answer
 constexpr std::int64_t kGrepMs = 900;           // of one rc_grep, wall time

@@ -16,7 +16,9 @@
 #include "base/utf8.h"
 #include "bench/figures.h"
 #include "log/event_log.h"
+#include "log/graph_events.h"
 #include "log/store.h"
+#include "projections/graph_projection.h"
 #include "projections/history.h"
 #include "projections/projection.h"
 #include "projections/rebuild.h"
@@ -29,6 +31,7 @@ namespace clawmark::bench {
 namespace {
 
 constexpr std::size_t kWords = 40'000, kPerSession = 250, kBatch = 1000;
+constexpr std::size_t kContextMessages = 20'000, kPerSummary = 200;
 constexpr int kRuns = 20;
 
 std::vector<std::string> make_texts(std::size_t count) {
@@ -118,6 +121,48 @@ json::object ask(Serving& serving, const std::string& tool, json::object params)
   return must(parse_json(answer.body)).as_object();
 }
 
+// What the context engine asks before a prompt: of the newest 20,000 messages of a conversation
+// that has all of them, with a summary of each 200.
+void assemble(Serving& serving, const char* mode, std::size_t count) {
+  const json::object caller{{"agent", "main"},    {"session_key", "agent:main:telegram:direct:101"},
+                            {"session_id", "s0"}, {"channel", "telegram"},
+                            {"sender_id", "101"}, {"trigger", "tool"}};
+  const std::size_t first = count - std::min<std::size_t>(count, kContextMessages);
+  json::object body{{"caller", caller},
+                    {"mode", mode},
+                    {"from_ms", event_of(first, "").occurred.value},
+                    {"before_ms", event_of(count - 40, "").occurred.value},
+                    {"chars", 60'000}};
+  const HttpAnswer answer =
+      answer_call(serving, {"POST", "/v1/assemble", {}, to_text(json::object(body))});
+  if (answer.status != 200) std::fprintf(stderr, "assemble: %s\n", answer.body.c_str());
+}
+
+// A summary of each 200 of the newest messages, as an endpoint's.
+void add_summaries(Store& store, std::size_t count) {
+  const std::size_t first = count - std::min<std::size_t>(count, kContextMessages);
+  std::vector<NewEvent> events;
+  for (std::size_t at = first; at + kPerSummary <= count; at += kPerSummary) {
+    NewEvent event;
+    event.type = event_type::kGraphCompleted;
+    event.scope = {"main", "agent:main:telegram:direct:101", Lane::kDirect, ""};
+    event.dedupe_key = "graph:bench:" + std::to_string(at);
+    event.occurred = event_of(at + kPerSummary - 1, "").occurred;
+    json::array messages;
+    for (std::size_t i = at; i < at + kPerSummary; ++i) messages.push_back(std::int64_t(i + 1));
+    event.payload = {{"messages", std::move(messages)},
+                     {"session_id", "s" + std::to_string(at / kPerSession)},
+                     {"holder", "person:telegram:101"},
+                     {"prose", "They went on about the garden, part " + std::to_string(at) + ". " +
+                                   std::string(1000, 'w')},
+                     {"state", "The next step is part " + std::to_string(at)}};
+    events.push_back(std::move(event));
+  }
+  auto txn = must(Transaction::begin(store.db()));
+  must(store.log().append(txn, events));
+  must(txn.commit());
+}
+
 void show(Serving& serving, const std::string& name, const std::string& tool,
           const json::object& params) {
   Times times;
@@ -164,13 +209,14 @@ void run(std::size_t count) {
     Store store = must(Store::open(options, clock));
     must(register_search(store.db()));
     BodyStore bodies(Retention::kVerbatim, nullptr);
-    const std::unique_ptr<Projection> all[] = {make_messages_projection(),
+    const std::unique_ptr<Projection> all[] = {make_messages_projection(), make_graph_projection(),
                                                make_search_projection(bodies, presentable_text),
                                                make_history_projection(bodies, presentable_text)};
     std::vector<Projection*> list;
     for (const auto& projection : all) list.push_back(projection.get());
     must(ensure_projections(store.db(), list));
     fill(store, bodies, texts);
+    add_summaries(store, count);
     for (Projection* projection : list) {
       const double seconds = fold(store, *projection, clock.now());
       std::printf("  fold %-10s %8.1f s  %9.0f messages/s\n",
@@ -205,6 +251,13 @@ void run(std::size_t count) {
        {{"pattern", texts[count / 2].substr(0, 40)}, {"scope", "all"}});
   show(serving, "peek, newest of all", "rc_peek", {{"offset", 0}, {"sessionId", "all"}});
   show(serving, "peek, a conversation of all", "rc_peek", {{"offset", 0}});
+  for (const char* mode : {"recursive", "world"}) {
+    Times times;
+    for (int i = 0; i < 10 * kRuns; ++i) {
+      times.measure([&] { assemble(serving, mode, count); });
+    }
+    std::printf("  assemble, mode %-19s %s\n", mode, times.text().c_str());
+  }
   show(serving, "slice of one session", "rc_slice",
        {{"start", 100}, {"end", 120}, {"sessionId", "s3"}});
   show(serving, "timeline of all, 30 days", "rc_timeline", {{"sessionId", "all"}});

@@ -223,8 +223,8 @@ void App::State::make_serving() {
   parts.writer = port.get();
   parts.new_id = new_id;
   parts.repl_program = repl_program();
-  parts.desk = std::make_shared<QueryDesk>(query_settings(system_environment()), net.transport(),
-                                           *port, clock);
+  parts.desk = std::make_shared<QueryDesk>(query_settings(config, system_environment()),
+                                           net.transport(), *port, clock);
   serving = std::make_unique<Serving>(std::move(parts));
 }
 

@@ -278,6 +278,29 @@ void check_handshake(const json::object& status, std::vector<Check>& out) {
   }
 }
 
+// The host builds its requests from what is kept here: then all of it has to be.
+void check_retention(const json::object& status, std::vector<Check>& out) {
+  const auto* retention = find_object(status, "retention");
+  const auto* plugin = find_object(status, "plugin");
+  if (retention == nullptr || plugin == nullptr) return;
+  const std::string mode = get_string(*plugin, "context_mode");
+  const std::int64_t left = get_int(*retention, "events_to_look_at");
+  if (get_bool(*retention, "keeps_all")) {
+    out.push_back(ok("retention",
+                     "every text is copied" + (left > 0 ? "; earlier ones are being copied, " +
+                                                              format_count(left) + " events to go"
+                                                        : std::string())));
+  } else if (!mode.empty()) {
+    out.push_back(warn("retention",
+                       "clawmark is the host's context engine, but texts stay where the host keeps "
+                       "them: what it prunes is lost",
+                       "leave retention out of the configuration (auto), or set it to verbatim"));
+  } else {
+    out.push_back(ok("retention", "texts are read where the host keeps them (retention=" +
+                                      get_string(*retention, "setting") + ")"));
+  }
+}
+
 void check_lag(const json::object& status, std::vector<Check>& out) {
   const auto* workers = find_array(status, "workers");
   if (workers == nullptr) return;
@@ -354,6 +377,7 @@ std::vector<Check> run_doctor(const DoctorInputs& inputs) {
       [&](auto& out) {
         if (!inputs.status) return;
         check_handshake(*inputs.status, out);
+        check_retention(*inputs.status, out);
         check_lag(*inputs.status, out);
       },
   };

@@ -183,6 +183,10 @@ Result<json::object> PipelinePort::run(std::string_view command, const json::obj
     CLAWMARK_ASSIGN(const auto count, pipeline_.retry_parked(get_string(params, "worker"), event));
     return json::object{{"ok", true}, {"retried", static_cast<std::int64_t>(count)}};
   }
+  if (command == "serve_context") {
+    CLAWMARK_ASSIGN(const bool all, pipeline_.serve_context(get_bool(params, "ours")));
+    return json::object{{"ok", true}, {"keeps_all", all}};
+  }
   if (is_history_command(command)) {
     json::object out;
     CLAWMARK_TRY(pipeline_.run_on_writer([&](Store& store) -> Status {

@@ -71,6 +71,16 @@ void print_memory(const json::object& status, std::string_view zone) {
   line("memory", joined(parts));
 }
 
+void print_retention(const json::object& status) {
+  const auto* retention = find_object(status, "retention");
+  if (retention == nullptr || !get_bool(*retention, "keeps_all")) return;
+  std::vector<std::string> parts = {"every text is copied"};
+  if (const auto left = get_int(*retention, "events_to_look_at"); left > 0) {
+    parts.push_back("earlier ones are being copied, " + format_count(left) + " events to go");
+  }
+  line("texts", joined(parts));
+}
+
 void print_sources(const json::object& status, std::string_view zone) {
   const auto* sources = find_array(status, "sources");
   if (sources == nullptr) return;
@@ -177,6 +187,7 @@ std::string members(const json::object& status, std::string_view name, std::stri
 void print_status(const json::object& status, std::string_view zone) {
   print_health(status);
   print_memory(status, zone);
+  print_retention(status);
   print_sources(status, zone);
   print_skipped(status);
   print_workers(status);

@@ -79,6 +79,8 @@ class BodyStore {
   Result<Body> get_one(Database& db, Seq message);
   Status drop(Transaction& txn, const Hash256& hash);  // from the vault
   Retention retention() const { return retention_; }
+  // From the thread that puts.
+  void set_retention(Retention retention) { retention_ = retention; }
 
  private:
   Retention retention_;

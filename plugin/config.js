@@ -9,6 +9,9 @@ export const FACTS_PLACES = Object.freeze([
 /** Recall changes from turn to turn, so the cached system prompt is not among its places. */
 export const RECALL_PLACES = Object.freeze(["prependContext", "appendContext"]);
 
+export const CONTEXT_MODES = Object.freeze(["recursive", "world"]);
+const FRESH_TAIL = Object.freeze({ recursive: 20, world: 32 });
+
 export const SETTINGS = Object.freeze({
   socketPath: {
     type: "string",
@@ -52,10 +55,20 @@ export const SETTINGS = Object.freeze({
     description: "Which tools the agent has: clawmark (facts and recall, always in view), wc (the "
       + "state of the work) and rc (the whole history), both found by the host's tool search.",
   },
+  contextMode: {
+    type: "string", enum: CONTEXT_MODES, default: "recursive",
+    description: "As context engine (plugins.slots.contextEngine): what stands for older messages. "
+      + "recursive: a note, and the rc_* tools; world: summaries and where things were left off.",
+  },
   freshTailCount: {
-    type: "integer", minimum: 2, maximum: 500, default: 20,
-    description: "As context engine (plugins.slots.contextEngine): the fewest newest messages "
-      + "that stay in the prompt as far as the budget allows; older ones are behind rc_* tools.",
+    type: "integer", minimum: 2, maximum: 500,
+    description: "As context engine: the fewest newest messages that stay in the prompt as far as "
+      + "the budget allows. Default: 20, in mode world 32.",
+  },
+  contextThreshold: {
+    type: "number", minimum: 0.1, maximum: 1, default: 0.75,
+    description: "In mode world: the share of the model's budget at which the tail is cut back to "
+      + "what has no summary yet.",
   },
   memorySearch: {
     type: "boolean", default: true,
@@ -88,6 +101,8 @@ export function resolveConfig(pluginConfig, env = process.env) {
   for (const [name, rule] of Object.entries(SETTINGS)) {
     config[name] = accepts(rule, given[name]) ? given[name] : rule.default;
   }
+  config.freshTailIsSet = config.freshTailCount !== undefined;
+  config.freshTailCount ??= FRESH_TAIL[config.contextMode];
   config.socketPath = resolveSocketPath(config.socketPath, env);
   config.recallPlacementIsSet = accepts(SETTINGS.recallPlacement, given.recallPlacement);
   return Object.freeze(config);
@@ -98,6 +113,9 @@ function accepts(rule, value) {
   if (rule.enum) return rule.enum.includes(value);
   if (rule.type === "integer") {
     return Number.isInteger(value) && value >= rule.minimum && value <= rule.maximum;
+  }
+  if (rule.type === "number") {
+    return Number.isFinite(value) && value >= rule.minimum && value <= rule.maximum;
   }
   if (rule.type === "array") {
     return Array.isArray(value) && value.length <= rule.maxItems

@@ -1,10 +1,15 @@
-// The context engine `clawmark`, mode `recursive`: a fresh tail, the whole history behind tools.
+// The context engine `clawmark`: a fresh tail, and for the rest a note and tools (mode
+// `recursive`) or summaries and where things were left off (mode `world`).
 // The host chooses it with plugins.slots.contextEngine. It makes an engine for each turn and
 // quarantines one that throws, so nothing here throws, and what must last longer than a turn is
 // kept beside the engines or by the service, which reads the transcript itself.
-import { assembleTail, estimateTokens, manifestOf } from "./engine/assemble.js";
+import { manifestOf, estimateTokens, tailFrom } from "./engine/assemble.js";
 import { callerFromUpdate } from "./caller.js";
+import { compactHistory } from "./engine/compact.js";
+import { cutOf, limitsOf, turnsOf } from "./engine/tail.js";
 import { messageTokens } from "./engine/tokens.js";
+import { unitsOf } from "./engine/units.js";
+import { blockTokens, worldContext } from "./engine/world.js";
 import { knownSender } from "./senders.js";
 import { sessionHint } from "./service.js";
 import { isIncognito } from "./sessions.js";
@@ -13,20 +18,27 @@ import { VERSION } from "./version.js";
 export const ENGINE_ID = "clawmark";
 const SESSIONS_MAX = 1000;
 const KEYS_MAX = 5000;
-/** Of the budget, after the host asked for less: once, twice, … */
-const SHRINK_STEP = 0.6;
-const SHRINK_MIN = 0.2;
+/** The note about what is left out, at its longest. */
+const NOTE_TOKENS = estimateTokens(manifestOf({ omitted: 1, stored: 1e6, summarised: true }));
+const SUMMARISE_MS = 1000;
 
-/** Per conversation: how many messages are stored, how much of the budget may be used. */
+/**
+ * Per conversation.
+ * @typedef {{stored?: number, shrink: number, tokens: number, anchor?: string, notBefore?: string,
+ *   frozen?: object, note?: {start: string, text: string}, asked?: string, turns: object[],
+ *   block: string}} State `stored`: messages that the service holds; `shrink`: the share of the
+ *   budget that may be used; `tokens`, `turns`, `block`: of the last request
+ */
 const sessions = new Map();
 /** Turns that were committed: the host asks again after a crash. */
 const committed = new Set();
 
-function sessionState(name) {
+function sessionState(turn) {
+  const name = turn?.sessionKey ?? turn?.sessionId ?? "";
   let state = sessions.get(name);
   if (state === undefined) {
     if (sessions.size >= SESSIONS_MAX) sessions.delete(sessions.keys().next().value);
-    state = { stored: undefined, shrink: 1, tokens: 0 };
+    state = { shrink: 1, tokens: 0, turns: [], block: "" };
     sessions.set(name, state);
   }
   return state;
@@ -37,7 +49,7 @@ export function registerEngine(api, parts) {
 }
 
 /** @param {{link: import("./link.js").Link, config: object, logger: object}} parts */
-export function makeEngine({ link, config, logger }) {
+export function makeEngine(parts) {
   return {
     info: {
       id: ENGINE_ID,
@@ -52,8 +64,11 @@ export function makeEngine({ link, config, logger }) {
     bootstrap: async () => ({ bootstrapped: true, importedMessages: 0,
       reason: "the memory service reads the transcript itself" }),
     ingest: async () => ({ ingested: true }),
-    assemble: (turn) => assemble(turn, { link, config, logger }),
-    compact,
+    ingestBatch: async (batch) => ({ ingestedCount: batch?.messages?.length ?? 0 }),
+    assemble: (turn) => assemble(turn, parts),
+    compact: (request) => compactHistory(request, sessionState(request),
+      { logger: parts.logger, world: isWorld(parts.config), freshTail: freshTailOf(parts),
+        ask: (body, options) => insist("/v1/compact", request, body, parts, options) }),
     commitTurn: async (turn) => {
       const known = committed.has(turn?.advancementKey);
       if (!known && turn?.advancementKey !== undefined) {
@@ -69,68 +84,129 @@ export function makeEngine({ link, config, logger }) {
   };
 }
 
+/** The plugin's own setting, else what the service was told (RC_FRESH_TAIL), else the default. */
+function freshTailOf({ link, config }) {
+  const told = link.context?.fresh_tail;
+  return !config.freshTailIsSet && Number.isInteger(told) && told > 0 ? told
+    : config.freshTailCount;
+}
+
+const isWorld = (config) => config.contextMode === "world";
+
 function hint(turn) {
   try {
     sessionHint("transcript", turn ?? {});
   } catch { /* a hint: the service looks by itself, too */ }
 }
 
-async function assemble(turn, { link, config, logger }) {
+async function assemble(turn, parts) {
   const messages = Array.isArray(turn?.messages) ? turn.messages : [];
   try {
-    const state = sessionState(turn.sessionKey ?? turn.sessionId ?? "");
-    const stored = await storedMessages(turn, state, { link, config });
-    const promptTokens = reserveFor(turn, messages);
-    const cut = (keepAll) => assembleTail({ messages, tokenBudget: turn.tokenBudget,
-      freshTail: config.freshTailCount, shrink: state.shrink, keepAll,
-      reserve: promptTokens + estimateTokens(manifestOf({ omitted: 1, stored: 1e6 })) });
-    // What the service does not hold yet, or would not give back, has to be shown.
-    let tail = cut(stored === undefined);
-    if (stored !== undefined && tail.omitted > stored) tail = cut(true);
-    const addition = stored === undefined ? "" : manifestOf({ omitted: tail.omitted, stored });
-    state.tokens = tail.tokens + estimateTokens(addition);
-    return { messages: tail.messages, estimatedTokens: state.tokens,
-      ...(addition ? { systemPromptAddition: addition } : {}) };
+    const turns = turnsOf(unitsOf(messages));
+    const state = sessionState(turn);
+    return await contextOf({ turn, turns, state, reserve: reserveFor(turn, messages) }, parts);
   } catch (error) {
-    logger?.warn?.(`clawmark: the whole conversation is shown: ${error.message}`);
+    parts.logger?.warn?.(`clawmark: the whole conversation is shown: ${error.message}`);
     return { messages, estimatedTokens: messages.reduce((all, m) => all + messageTokens(m), 0) };
   }
+}
+
+/** The host's answer: what is shown, and what is said of the rest. */
+async function contextOf({ turn, turns, state, reserve }, parts) {
+  const { config } = parts;
+  const world = isWorld(config);
+  const input = { tokenBudget: turn.tokenBudget, freshTail: freshTailOf(parts),
+    shrink: state.shrink, reserve: reserve + NOTE_TOKENS,
+    ...(world && { threshold: config.contextThreshold ?? 0.75 }) };
+  const ask = (body) => askContext(turn, body, state, parts);
+  let { start, block, waiting } = world ? await worldContext(turns, input, state, ask)
+    : await recursiveContext(turns, input, state, ask);
+  const limits = limitsOf(input);
+  const omitted = turns.slice(0, start).reduce((all, one) => all + one.messages, 0);
+  // What the service does not hold yet, or would not give back, has to be shown.
+  if (omitted > (state.stored ?? 0)) {
+    start = cutOf(turns, limitsOf({ ...input, keepAll: true }));
+    state.frozen = undefined;
+    block = "";
+  }
+  let tail = tailFrom(turns, start, limits.hard - blockTokens(block));
+  if (block && tail.shortened > 0) { // what was said last goes before what was said long ago
+    block = "";
+    tail = tailFrom(turns, start, limits.hard);
+  }
+  const note = tail.tokens + blockTokens(block) > limits.hard ? ""
+    : noteOf(state, turns[start]?.key, tail.omitted,
+      { summarised: block !== "", repl: parts.link.context?.mode === "repl" });
+  state.turns = turns.map(({ key, tokens, messages, from, until }) =>
+    ({ key, tokens, messages, from, until }));
+  state.block = block;
+  state.tokens = tail.tokens + blockTokens(block) + estimateTokens(note);
+  if (waiting) askToSummarise(turn, state, parts);
+  return { messages: block ? [blockMessage(block, turns[start]), ...tail.messages] : tail.messages,
+    estimatedTokens: state.tokens, ...(note ? { systemPromptAddition: note } : {}) };
+}
+
+async function recursiveContext(turns, input, state, ask) {
+  await ask({ mode: "recursive" });
+  const start = cutOf(turns, limitsOf(input), state);
+  state.anchor = turns[start]?.key;
+  return { start, block: "" };
+}
+
+/** Until the tail is cut again it says the same, whatever has been added since. */
+function noteOf(state, start, omitted, kind) {
+  if (omitted === 0 || state.stored === undefined) return "";
+  const name = JSON.stringify([start, kind]);
+  if (state.note?.start !== name) {
+    state.note = { start: name, text: manifestOf({ omitted, stored: state.stored, ...kind }) };
+  }
+  return state.note.text;
+}
+
+function blockMessage(block, turn) {
+  return { role: "user", content: block, ...(turn?.from && { timestamp: turn.from }) };
 }
 
 /** The newest word is not in the messages yet: the host adds it after us. */
 function reserveFor(turn, messages) {
   const prompt = typeof turn.prompt === "string" ? turn.prompt : "";
   const last = messages.at(-1);
-  const there = last?.role === "user" && JSON.stringify(last.content).includes(
+  const there = last?.role === "user" && (JSON.stringify(last.content) ?? "").includes(
     JSON.stringify(prompt.slice(0, 200)).slice(1, -1));
   return prompt && !there ? estimateTokens(prompt) : 0;
 }
 
-/** Of this conversation, as far as its caller may see them; undefined: nothing can be had. */
-async function storedMessages(turn, state, { link, config }) {
-  if (isIncognito(turn.sessionKey)) return undefined;
+function callerOf(turn) {
   const caller = { ...callerFromUpdate(turn), trigger: "tool" };
-  const sender = knownSender(turn.sessionKey);
+  const sender = knownSender(turn?.sessionKey);
   if (sender !== undefined) caller.sender_id = sender;
-  const answer = await link.ask("/v1/tools/rc_peek", { caller, params: { offset: 0, length: 1 } },
-    { timeoutMs: config.timeoutMs });
-  if (answer.ok) {
-    const total = answer.value.ok === false ? undefined : answer.value.details?.total;
-    state.stored = Number.isInteger(total) && total > 0 ? total : undefined;
-  }
-  return state.stored; // late once: what was known a turn ago holds
+  return caller;
 }
 
-/** Nothing is summarised: the tail gets shorter from the next turn on, and that is said. */
-async function compact(request) {
-  const state = sessionState(request?.sessionKey ?? request?.sessionId ?? "");
-  const before = state.tokens;
-  if (state.shrink <= SHRINK_MIN) {
-    return { ok: true, compacted: false,
-      reason: "the tail is as short as it gets; nothing was summarised or deleted" };
+/** Of this conversation, as far as its caller may see it; undefined: nothing can be had. */
+async function askContext(turn, body, state, { link, config }) {
+  if (isIncognito(turn.sessionKey)) {
+    state.stored = undefined;
+    return undefined;
   }
-  state.shrink = Math.max(SHRINK_MIN, state.shrink * SHRINK_STEP);
-  return { ok: true, compacted: true,
-    reason: "the tail is shorter from now on; nothing was summarised or deleted",
-    result: { tokensBefore: before, tokensAfter: Math.floor(before * SHRINK_STEP) } };
+  const answer = await link.ask("/v1/assemble", { caller: callerOf(turn), ...body },
+    { timeoutMs: config.timeoutMs });
+  if (!answer.ok) return undefined; // late once: what was known a turn ago holds
+  const { open, stored } = answer.value;
+  state.stored = open === true && Number.isInteger(stored) && stored > 0 ? stored : undefined;
+  return answer.value;
+}
+
+/** Once per cut: the service need not wait until a chunk is full. */
+function askToSummarise(turn, state, { link }) {
+  if (state.asked === state.anchor) return;
+  state.asked = state.anchor;
+  const body = { caller: callerOf(turn), wait_ms: 0 };
+  void link.hint("/v1/compact", body, { timeoutMs: SUMMARISE_MS });
+}
+
+async function insist(path, turn, body, { link }, options) {
+  if (isIncognito(turn?.sessionKey)) return undefined;
+  const answer = await link.insist(path, { caller: callerOf(turn), ...body }, options);
+  return answer.ok ? answer.value : undefined;
 }

@@ -2,7 +2,7 @@
 // socket. It keeps no state of its own and does no work beyond asking.
 import { resolveConfig } from "./config.js";
 import { makeCommand } from "./command.js";
-import { registerEngine } from "./engine.js";
+import { ENGINE_ID, registerEngine } from "./engine.js";
 import { makeCorpusSupplement } from "./corpus.js";
 import { PLUGIN_ID, blockedHooks, warnings } from "./health.js";
 import { hostTimeoutMs, makeInjectHook } from "./inject.js";
@@ -54,6 +54,9 @@ function register(api) {
       host_version: hostVersion ?? "unknown",
       placement: { facts: placement.facts, recall: placement.recall },
       blocked_hooks: blockedHooks(api.config, wanted),
+      // Empty: the host builds its requests without us.
+      context_mode: api.config?.plugins?.slots?.contextEngine === ENGINE_ID
+        ? config.contextMode : "",
     }),
   }));
   if (api.registrationMode === undefined || api.registrationMode === "full") {

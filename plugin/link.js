@@ -32,6 +32,8 @@ export class Link {
     this.breaker = breaker ?? new Breaker({ now });
     /** Called, not awaited, when the daemon answers again after an outage. */
     this.onRecovered = undefined;
+    /** @type {{fresh_tail?: number, mode?: string} | undefined} of the last handshake */
+    this.context = undefined;
   }
 
   get down() {

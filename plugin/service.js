@@ -54,6 +54,8 @@ let toldInert = false;
 
 async function sayHello(api, link, body) {
   const answer = await link.insist("/v1/hello", body, { timeoutMs: HELLO_TIMEOUT_MS });
+  // What the service was told in place of the plugin (RC_FRESH_TAIL, RC_MODE).
+  if (answer.ok) link.context = answer.value.context;
   if (!answer.ok || answer.value.inert !== true) {
     if (answer.ok) toldInert = false;
     return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/limits_history.h"
 #include "projections/rebuild.h"
 #include "projections/tables.h"
 
@@ -74,6 +75,31 @@ Result<std::vector<HistoryEntry>> history_entries(Database& db, const HistorySco
   CLAWMARK_ASSIGN(Statement * some,
                   db.cached(std::string(kEntryColumns) + kOfSessions + kInHistory + kInOrder));
   return read_entries(some->with(scope.agent, list(scope.audiences), list(*scope.sessions)));
+}
+
+Result<std::int64_t> history_count(Database& db, const HistoryScope& scope) {
+  if (scope.audiences.empty() || !scope.sessions) return std::int64_t{0};
+  const auto count = [&](const std::string& sql) -> Result<std::int64_t> {
+    CLAWMARK_ASSIGN(Statement * statement, db.cached(sql));
+    statement->with(scope.agent, list(scope.audiences), list(*scope.sessions));
+    CLAWMARK_TRY(statement->step());
+    const std::int64_t out = statement->integer(0);
+    statement->reset();
+    return out;
+  };
+  CLAWMARK_ASSIGN(const std::int64_t told,
+                  count("SELECT coalesce(sum(messages), 0) FROM sessions WHERE agent = ?1 AND ?2 "
+                        "IS NOT NULL AND session_id IN (SELECT value FROM json_each(?3))"));
+  if (told <= kHistoryCountMax) {
+    return count(std::string("SELECT count(*) FROM ") + kOfSessions + kInHistory);
+  }
+  CLAWMARK_ASSIGN(
+      const std::int64_t any,
+      count(std::string("SELECT EXISTS(SELECT 1 FROM message_sessions s CROSS JOIN messages m ON "
+                        "m.seq = s.message WHERE s.agent = ?1 AND s.session_id IN (SELECT value "
+                        "FROM json_each(?3)) AND") +
+            kInHistory + ")"));
+  return any == 0 ? 0 : told;
 }
 
 Result<std::vector<std::string>> sessions_named(Database& db, std::string_view agent,

@@ -40,6 +40,10 @@ struct HistoryEntry {
 // In order of time; an entry's index is its place.
 Result<std::vector<HistoryEntry>> history_entries(Database& db, const HistoryScope& scope);
 
+// How many there are in these sessions. Counted one by one up to kHistoryCountMax; of more, what
+// the host has told of them, a few too many. Zero when none is in sight.
+Result<std::int64_t> history_count(Database& db, const HistoryScope& scope);
+
 // Ids of the sessions under a session key, or of the session with this id; whether the caller may
 // see anything in them is for the scope to say.
 Result<std::vector<std::string>> sessions_named(Database& db, std::string_view agent,

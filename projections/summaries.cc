@@ -52,6 +52,32 @@ std::vector<SummaryRow> top_summaries(const std::vector<SummaryRow>& all) {
   return out;
 }
 
+Result<std::vector<ConversationSummary>> conversation_summaries(Database& db,
+                                                                const ConversationPart& part) {
+  std::vector<ConversationSummary> all;
+  std::set<std::int64_t> covered;
+  CLAWMARK_TRY(for_rows(
+      db,
+      "SELECT c.seq, c.body, min(m.occurred_ms), max(m.occurred_ms), count(*), "
+      "sum(m.session_id IN (SELECT value FROM json_each(?3))) FROM graph_claims c "
+      "JOIN graph_evidence e ON e.claim = c.id JOIN messages m ON m.seq = e.message "
+      "WHERE c.agent = ?1 AND c.holder IN (SELECT value FROM json_each(?2)) AND c.kind = 'prose' "
+      "AND c.state = 'live' AND c.said_ms >= ?4 GROUP BY c.id ORDER BY 3, c.seq",
+      [&](Statement& row) {
+        const bool within = row.integer(4) == row.integer(5) && row.time(2) >= part.from &&
+                            row.time(2) < part.before;
+        if (!within) return;
+        const json::object body = parse_object(row.text(1));
+        for (const std::int64_t source : integers_of(body, "sources")) covered.insert(source);
+        all.push_back({row.integer(0), static_cast<int>(get_int(body, "depth")),
+                       get_string(body, "text"), row.time(2), row.time(3), row.integer(4)});
+      },
+      part.agent, to_text(json::array(part.holders.begin(), part.holders.end())),
+      to_text(json::array(part.sessions.begin(), part.sessions.end())), part.from.value));
+  std::erase_if(all, [&](const ConversationSummary& row) { return covered.contains(row.event); });
+  return all;
+}
+
 Result<std::vector<SummaryRow>> due_to_condense(Database& db) {
   std::vector<std::pair<std::string, std::string>> holders;
   CLAWMARK_TRY(for_rows(

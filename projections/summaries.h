@@ -30,6 +30,24 @@ Result<std::vector<SummaryRow>> read_summaries(Database& db, std::string_view ag
 // Of these, the ones that no other covers.
 std::vector<SummaryRow> top_summaries(const std::vector<SummaryRow>& all);
 
+// What stands for a part of a conversation: summaries of whose messages all belong to it, none of
+// them below another, by time.
+struct ConversationSummary {
+  std::int64_t event = 0;  // sum_<event>
+  int depth = 0;
+  std::string text;
+  TimeMs from, until;         // of the first and last message below it
+  std::int64_t messages = 0;  // below it
+};
+struct ConversationPart {
+  std::string agent;
+  std::vector<std::string> holders;   // in sight
+  std::vector<std::string> sessions;  // one conversation
+  TimeMs from, before;                // summaries that begin in [from, before)
+};
+Result<std::vector<ConversationSummary>> conversation_summaries(Database& db,
+                                                                const ConversationPart& part);
+
 // Summaries of one depth and holder that are due to be joined, oldest first; empty: none are.
 // Those that once were joined and set free again stay so.
 Result<std::vector<SummaryRow>> due_to_condense(Database& db);

@@ -1,9 +1,12 @@
 #include "serve/api.h"
 
+#include <algorithm>
 #include <array>
 
+#include "base/limits_mcp.h"
 #include "base/logging.h"
 #include "serve/admin.h"
+#include "serve/context.h"
 #include "serve/inject.h"
 #include "serve/query_desk.h"
 #include "serve/sharing.h"
@@ -81,7 +84,7 @@ HttpAnswer post_inject(const ApiCall& call) {
 }
 
 // Of the host's context; or, for a client that is bound to somebody (`clawmark mcp`), of `as`: such
-// a one has no turns, so each call counts as one.
+// a one has no turns, so they go by the clock.
 Result<Sight> tool_sight(Serving& serving, Database& db, const json::object& body) {
   if (!body.contains("as")) {
     return configured_sight(parse_caller(object_of(body, "caller")), *serving.config(), db);
@@ -92,7 +95,7 @@ Result<Sight> tool_sight(Serving& serving, Database& db, const json::object& bod
                       "as names one pair of eyes, and stands without a caller");
   }
   CLAWMARK_ASSIGN(Sight sight, operator_sight(db, body));
-  if (serving.desk != nullptr) serving.desk->begin_turn(repl_owner(sight));
+  if (serving.desk != nullptr) serving.desk->begin_turn_by_clock(repl_owner(sight), kMcpTurnMs);
   return sight;
 }
 
@@ -120,6 +123,37 @@ HttpAnswer post_tool(const ApiCall& call) {
   return ok(body);
 }
 
+// The same two ways in: what stands for the earlier part of a conversation, as it is, or once what
+// waits has been summarised (within `wait_ms`; it goes on behind that).
+HttpAnswer answer_context(const ApiCall& call, bool summarise) {
+  Serving& serving = call.serving;
+  const auto config = serving.config();
+  if (!config->problems.empty()) {
+    return fail(503, "inert",
+                "memory is off until its configuration is complete: " + config->problems.front());
+  }
+  if (summarise && serving.writer != nullptr && !config->extract_url.empty()) {
+    const auto wait = std::clamp<std::int64_t>(get_int(call.body, "wait_ms"), 0, kReconcileWaitMs);
+    const auto done = serving.writer->reconcile(true, wait);
+    if (!done.ok()) return fail(done.error());
+  }
+  auto lease = serving.readers.lease();
+  if (!lease.ok()) return fail(lease.error());
+  const Caller caller = parse_caller(object_of(call.body, "caller"));
+  const Sight sight = sight_of(caller, config->inject_sessions, **lease);
+  const auto answer =
+      conversation_context(serving, **lease, sight, caller.session_id, parse_context(call.body));
+  return answer.ok() ? ok(to_json(*answer)) : fail(answer.error());
+}
+
+HttpAnswer post_assemble(const ApiCall& call) {
+  return answer_context(call, false);
+}
+
+HttpAnswer post_compact(const ApiCall& call) {
+  return answer_context(call, true);
+}
+
 HttpAnswer post_notify(const ApiCall& call) {
   const std::string kind = get_string(call.body, "kind");
   const Caller caller = parse_caller(object_of(call.body, "caller"));
@@ -134,11 +168,25 @@ HttpAnswer post_hello(const ApiCall& call) {
   handshake.host_version = get_string(call.body, "host_version");
   handshake.placement = object_of(call.body, "placement");
   if (const auto* hooks = find_array(call.body, "blocked_hooks")) handshake.blocked_hooks = *hooks;
+  handshake.context_mode = get_string(call.body, "context_mode");
   handshake.at = serving.clock.now();
+  const auto config = serving.config();
+  if (serving.writer != nullptr && config->problems.empty()) {
+    const auto kept =
+        serving.writer->run("serve_context", {{"ours", !handshake.context_mode.empty()}});
+    handshake.keeps_all = kept.ok() && get_bool(*kept, "keeps_all");
+  }
   serving.set_handshake(std::move(handshake));
   json::object body = protocol_object();
   body["version"] = serving.version;
-  body["inert"] = !serving.config()->problems.empty();
+  body["inert"] = !config->problems.empty();
+  // What recursive-claw's users set for the service counts for its plugin.
+  json::object context{{"mode", config->rc_mode}};
+  if (config->origins.contains("rc_fresh_tail") &&
+      config->origins.at("rc_fresh_tail") != "default") {
+    context["fresh_tail"] = config->rc_fresh_tail;
+  }
+  body["context"] = std::move(context);
   return ok(body);
 }
 
@@ -171,14 +219,16 @@ struct Route {
   std::string_view method, path;  // a path that ends in '/' is a prefix
   HttpAnswer (*answer)(const ApiCall&);
 };
-constexpr std::array<Route, 8> kRoutes = {{{"POST", "/v1/inject", post_inject},
-                                           {"POST", kToolPrefix, post_tool},
-                                           {"POST", "/v1/notify", post_notify},
-                                           {"POST", "/v1/hello", post_hello},
-                                           {"POST", kAdminPrefix, post_admin},
-                                           {"GET", "/v1/status", get_status},
-                                           {"GET", "/healthz", get_health},
-                                           {"GET", "/metrics", get_metrics}}};
+constexpr std::array<Route, 10> kRoutes = {{{"POST", "/v1/inject", post_inject},
+                                            {"POST", kToolPrefix, post_tool},
+                                            {"POST", "/v1/assemble", post_assemble},
+                                            {"POST", "/v1/compact", post_compact},
+                                            {"POST", "/v1/notify", post_notify},
+                                            {"POST", "/v1/hello", post_hello},
+                                            {"POST", kAdminPrefix, post_admin},
+                                            {"GET", "/v1/status", get_status},
+                                            {"GET", "/healthz", get_health},
+                                            {"GET", "/metrics", get_metrics}}};
 
 HttpAnswer run_route(Serving& serving, const Route& route, std::string_view path,
                      const HttpCall& call) {
@@ -225,8 +275,8 @@ bool is_slow_target(std::string_view target) {
          target.starts_with("/v1/tools/clawmark_forget") || target.starts_with("/v1/tools/rc_") ||
          target.starts_with("/v1/admin/rc_") || target.starts_with("/v1/admin/forget") ||
          target.starts_with("/v1/admin/reconcile") || target.starts_with("/v1/admin/rebuild") ||
-         target.starts_with("/v1/admin/verify") || target.starts_with("/v1/status") ||
-         target.starts_with("/metrics");
+         target.starts_with("/v1/admin/verify") || target.starts_with("/v1/compact") ||
+         target.starts_with("/v1/status") || target.starts_with("/metrics");
 }
 
 }  // namespace clawmark

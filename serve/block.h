@@ -44,6 +44,11 @@ Block facts_block(std::span<const Fact> facts, std::string_view zone, TimeMs now
 Block recall_block(std::span<const RecallItem> items, std::string_view zone, TimeMs now,
                    std::size_t budget);
 
+// Entries as they are (each one line, already quoted), the earlier of `by_rank` first where room is
+// short: what stands for the part of a conversation that a request does not show.
+Block context_block(std::span<const std::string> entries, std::span<const std::size_t> by_rank,
+                    std::string_view zone, std::size_t budget);
+
 // First 16 hex digits of the block's SHA-256.
 std::string block_version(std::string_view text);
 

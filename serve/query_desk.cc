@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -37,20 +36,6 @@ std::string variable(const std::map<std::string, std::string>& environment, std:
   return found == environment.end() ? std::string() : std::string(trim(found->second));
 }
 
-bool number(const std::map<std::string, std::string>& environment, std::string_view name,
-            double min, double max, double& into) {
-  const std::string text = variable(environment, name);
-  if (text.empty()) return true;
-  double value = 0;
-  const auto got = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (got.ec != std::errc() || got.ptr != text.data() + text.size() || !(value >= min) ||
-      !(value <= max)) {
-    return false;
-  }
-  into = value;
-  return true;
-}
-
 constexpr std::array<Provider, 4> kWithKeys = {Provider::kAnthropic, Provider::kOpenai,
                                                Provider::kGoogle, Provider::kOpenrouter};
 
@@ -70,18 +55,12 @@ bool may_have_cost(const Error& error) {
 
 }  // namespace
 
-QuerySettings query_settings(const std::map<std::string, std::string>& environment) {
+QuerySettings query_settings(const Config& config,
+                             const std::map<std::string, std::string>& environment) {
   QuerySettings out;
-  const std::string named = variable(environment, "RC_PROVIDER");
-  if (!named.empty()) {
-    const auto provider = provider_named(named);
-    if (!provider) {
-      out.problem =
-          "RC_PROVIDER must be anthropic, openai, google, openrouter or compatible, not " + named;
-      return out;
-    }
-    out.ask.provider = *provider;
-  } else if (!variable(environment, "RC_URL").empty()) {
+  if (const auto named = provider_named(config.rc_provider)) {
+    out.ask.provider = *named;
+  } else if (!config.rc_url.empty()) {
     out.ask.provider = Provider::kCompatible;
   } else {
     for (const Provider provider : kWithKeys) {
@@ -91,28 +70,19 @@ QuerySettings query_settings(const std::map<std::string, std::string>& environme
     }
   }
   const Provider provider = out.ask.provider;
-  out.ask.url = variable(environment, "RC_URL");
-  out.ask.model = variable(environment, "RC_MODEL");
-  if (out.ask.model.empty()) out.ask.model = std::string(provider_model(provider));
-  out.ask.api_key = variable(environment, "RC_API_KEY");
-  if (out.ask.api_key.empty()) {
-    out.ask.api_key = variable(environment, provider_key_variable(provider));
-  }
-  double timeout = static_cast<double>(out.ask.timeout_ms), concurrent = out.concurrent_max;
-  const bool numbers = number(environment, "RC_BUDGET_PER_QUERY", 0, 1e6, out.query_usd_max) &&
-                       number(environment, "RC_BUDGET_PER_TURN", 0, 1e6, out.turn_usd_max) &&
-                       number(environment, "RC_QUERY_TIMEOUT_MS", 100, 600'000, timeout) &&
-                       number(environment, "RC_MAX_CONCURRENT", 1, 64, concurrent);
-  out.ask.timeout_ms = static_cast<std::int64_t>(timeout);
-  out.concurrent_max = static_cast<int>(concurrent);
-  if (!numbers) {
-    out.problem =
-        "one of RC_BUDGET_PER_QUERY, RC_BUDGET_PER_TURN, RC_QUERY_TIMEOUT_MS and "
-        "RC_MAX_CONCURRENT is no number in its range";
-  } else if (provider == Provider::kCompatible && out.ask.url.empty()) {
-    out.problem = "RC_PROVIDER compatible needs RC_URL";
+  out.ask.url = config.rc_url;
+  out.ask.model = config.rc_model.empty() ? std::string(provider_model(provider)) : config.rc_model;
+  out.ask.api_key = config.rc_api_key.empty()
+                        ? variable(environment, provider_key_variable(provider))
+                        : config.rc_api_key;
+  out.ask.timeout_ms = config.rc_query_timeout_ms;
+  out.query_usd_max = config.rc_budget_per_query;
+  out.turn_usd_max = config.rc_budget_per_turn;
+  out.concurrent_max = config.rc_max_concurrent;
+  if (provider == Provider::kCompatible && out.ask.url.empty()) {
+    out.problem = "rc_provider compatible needs rc_url (RC_URL)";
   } else if (out.ask.model.empty()) {
-    out.problem = "RC_MODEL is not set, and this provider has no default";
+    out.problem = "rc_model (RC_MODEL) is not set, and this provider has no default";
   } else if (provider != Provider::kCompatible && out.ask.api_key.empty()) {
     out.problem = "there is no key: set " + std::string(provider_key_variable(provider)) +
                   " (or RC_PROVIDER and RC_API_KEY) for the memory service";
@@ -140,6 +110,13 @@ void QueryDesk::begin_turn(const std::string& owner) {
   const std::lock_guard lock(mutex_);
   if (turns_.size() >= kTurnsMax) turns_.clear();  // budgets in the store stay as they are
   turns_[owner] = clock_.now().value;
+}
+
+void QueryDesk::begin_turn_by_clock(const std::string& owner, std::int64_t window_ms) {
+  const std::lock_guard lock(mutex_);
+  if (turns_.size() >= kTurnsMax) turns_.clear();
+  const std::int64_t now = clock_.now().value;
+  turns_[owner] = now - now % std::max<std::int64_t>(window_ms, 1);
 }
 
 std::int64_t QueryDesk::turn_of(const std::string& owner) {

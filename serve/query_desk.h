@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/config.h"
 #include "base/result.h"
 #include "models/ask.h"
 #include "models/transport.h"
@@ -27,10 +28,9 @@ struct QuerySettings {
   int concurrent_max = 4;
   std::string problem;  // not empty: no question can be asked, and why
 };
-// From RC_PROVIDER, RC_MODEL, RC_URL, RC_API_KEY (else the provider's own variable),
-// RC_BUDGET_PER_QUERY, RC_BUDGET_PER_TURN, RC_QUERY_TIMEOUT_MS, RC_MAX_CONCURRENT. Without
-// RC_PROVIDER the first provider that has a key.
-QuerySettings query_settings(const std::map<std::string, std::string>& environment);
+// From the rc_* keys. Without rc_provider the first provider that has a key in `environment`.
+QuerySettings query_settings(const Config& config,
+                             const std::map<std::string, std::string>& environment);
 
 struct Question {
   std::string owner;  // whose budget: conversation and caller (serve/tool_repl.h)
@@ -54,6 +54,9 @@ class QueryDesk {
   const QuerySettings& settings() const { return settings_; }
   // The caller's next turn begins: its budget is whole again.
   void begin_turn(const std::string& owner);
+  // For a caller without turns: one lasts `window_ms`, and begins at a multiple of it, so that
+  // neither more calls nor a restart begin another.
+  void begin_turn_by_clock(const std::string& owner, std::int64_t window_ms);
   // How large a prompt the model takes beside its answer.
   std::int64_t prompt_tokens_max(std::string_view model) const;
 

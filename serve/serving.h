@@ -54,7 +54,9 @@ struct Handshake {
   std::string plugin_version, host_version;
   json::object placement;
   json::array blocked_hooks;
-  TimeMs at;  // zero: never heard of it
+  std::string context_mode;  // "recursive" or "world" where the context-engine slot is ours
+  bool keeps_all = false;    // every text is copied
+  TimeMs at;                 // zero: never heard of it
 };
 
 class Serving {

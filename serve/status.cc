@@ -127,12 +127,23 @@ json::object reasons_json(const ReasonCounts& counts) {
   return out;
 }
 
+// Which texts are copied, and how far the copying of earlier ones has come.
+json::object retention_json(const Config& config, const Handshake& handshake,
+                            const json::array& workers) {
+  const bool all = config.retention == "verbatim" || handshake.keeps_all;
+  json::object out{
+      {"setting", config.retention}, {"keeps_all", all}, {"events_to_look_at", std::int64_t{0}}};
+  for (const auto& worker : workers) {
+    if (get_string(worker.as_object(), "name") != "keep") continue;
+    out["events_to_look_at"] = get_int(worker.as_object(), "lag");
+  }
+  return out;
+}
+
 json::object plugin_json(const Handshake& handshake) {
-  return {{"version", handshake.plugin_version},
-          {"host_version", handshake.host_version},
-          {"placement", handshake.placement},
-          {"blocked_hooks", handshake.blocked_hooks},
-          {"seen_at", time_or_null(handshake.at)}};
+  return {{"version", handshake.plugin_version},    {"host_version", handshake.host_version},
+          {"placement", handshake.placement},       {"blocked_hooks", handshake.blocked_hooks},
+          {"context_mode", handshake.context_mode}, {"seen_at", time_or_null(handshake.at)}};
 }
 
 // "reason=\"lane\"" → lane
@@ -327,7 +338,9 @@ json::object status_json(Serving& serving) {
       out["filtered"] = json::object{{"messages", reasons_json(filtered->messages)},
                                      {"facts", reasons_json(filtered->facts)}};
     }
-    out["workers"] = workers_json(worker_states(serving, db));
+    json::array workers = workers_json(worker_states(serving, db));
+    out["retention"] = retention_json(*config, serving.handshake(), workers);
+    out["workers"] = std::move(workers);
     out["progress"] = progress_note(db);
     out["spend"] = spend_json(serving, db);
   } else {

@@ -48,8 +48,8 @@ class WriterPort {
   // A hint from the host: "transcript", "session_end", "reset", "shutdown". Returns at once.
   virtual void notify(const Caller& caller, std::string_view kind) = 0;
   // "rebuild" {projection?}, "verify", "purge", "estimate", "parked_retry" {event?}: the answer of
-  // the command's
-  // --json.
+  // the command's --json. "serve_context" {ours}: whether the host builds requests from what we
+  // keep; answers {keeps_all}.
   virtual Result<json::object> run(std::string_view command, const json::object& params) = 0;
   // Extra members for /v1/status, as the pipeline sees fit; may be empty.
   virtual json::object describe() { return {}; }

@@ -16,6 +16,7 @@
 #include "workers/graph.h"
 #include "workers/graph_condense.h"
 #include "workers/ingest.h"
+#include "workers/keep.h"
 #include "workers/model_machine.h"
 #include "workers/parking.h"
 #include "workers/poll_machine.h"
@@ -136,6 +137,7 @@ void Pipeline::State::build() {
               std::make_unique<EmbedPort>(store, *bodies, models.embedder, options.limits),
               models.embed_origin);
   }
+  add_polling(std::make_unique<KeepPort>(store, *bodies));
   add_polling(std::make_unique<DecayPort>(store));
   add_polling(std::make_unique<ForgetPort>(store, projection_list));
 }
@@ -160,6 +162,20 @@ Result<std::unique_ptr<Pipeline>> Pipeline::make(Store& store, const Clock& cloc
     }
   }
   return std::unique_ptr<Pipeline>(new Pipeline(std::move(state)));
+}
+
+Result<bool> Pipeline::serve_context(bool ours) {
+  bool all = false;
+  CLAWMARK_TRY(run_on_writer([&](Store&) -> Status {
+    State& s = *state_;
+    if (s.options.retention == Retention::kRewritten) {  // auto
+      s.bodies->set_retention(ours ? Retention::kVerbatim : Retention::kRewritten);
+    }
+    all = s.bodies->retention() == Retention::kVerbatim;
+    return Ok{};
+  }));
+  notify();
+  return all;
 }
 
 Result<DrainReport> Pipeline::run_until_idle(const OnceOptions& once) {

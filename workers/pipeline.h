@@ -92,6 +92,9 @@ class Pipeline {
   // Appends what a user stated or forgot, commits at FULL, and folds it into facts and the message
   // index before returning.
   Status append_now(std::span<const NewEvent> events);
+  // Whether the host builds its requests from what we keep (retention auto then keeps every text,
+  // also of messages seen earlier). Returns whether every text is kept from now on.
+  Result<bool> serve_context(bool ours);
   // Of one worker when not empty; of one batch.parked event when not zero. How many there are.
   Result<std::size_t> retry_parked(std::string_view worker = {}, Seq event = {});
 

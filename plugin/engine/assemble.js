@@ -1,99 +1,41 @@
-// Which messages a model gets, in mode `recursive`: the newest ones within the budget, whole turns,
-// tool pairs intact, the newest turn always. Nothing is remembered from one call to the next, and
-// the tail still begins at the same message for many turns, so that the provider's prompt cache
-// holds: it begins at a border, and borders depend on what stands before them only.
+// Which messages a model gets, in either mode: the newest ones within the budget, whole turns, tool
+// pairs intact, the newest turn always (tail.js says where they begin); and what it is told of the
+// rest.
+import { cutOf, limitsOf, turnsOf } from "./tail.js";
 import { estimateTokens, messageTokens } from "./tokens.js";
 import { unitsOf } from "./units.js";
 
 export const FRESH_TAIL = 20;
-/** Tails between two borders: a longer one at times is cheaper than one that always moves. */
-const TAILS = 3;
-/** Of the budget between two borders: the tail jumps by about so much, and then stays. */
-const STEP = 0.4;
 const EXCERPT_CHARS_MIN = 400;
 const NOTE = "(shortened here; the whole text is kept: rc_grep finds it, rc_slice reads it)";
 
 /**
  * @param {{messages: object[], tokenBudget?: number, freshTail?: number, reserve?: number,
- *   keepAll?: boolean, shrink?: number}} input `reserve`: tokens of what is added beside;
- *   `keepAll`: what is left out could not be found again, so only the budget counts; `shrink`: the
- *   share of the budget that may be used, after the host asked for less
- * @returns {{messages: object[], tokens: number, omitted: number, shortened: number}}
+ *   keepAll?: boolean, shrink?: number, anchor?: string}} input `reserve`: tokens of what is added
+ *   beside; `keepAll`: what is left out could not be found again, so only the budget counts;
+ *   `shrink`: the share of the budget that may be used, after the host asked for less; `anchor`:
+ *   where the tail began last
+ * @returns {{messages: object[], tokens: number, omitted: number, shortened: number,
+ *   anchor?: string}}
  */
-export function assembleTail({ messages, tokenBudget, freshTail = FRESH_TAIL, reserve = 0,
-  keepAll = false, shrink = 1 }) {
+export function assembleTail({ messages, freshTail = FRESH_TAIL, anchor, ...rest }) {
   const turns = turnsOf(unitsOf(messages));
-  const budget = Number.isFinite(tokenBudget) && tokenBudget > 0
-    ? Math.max(0, Math.floor(tokenBudget * shrink) - reserve) : Infinity;
-  const start = startOf(turns, budget, keepAll ? Infinity : freshTail);
+  const limits = limitsOf({ freshTail, ...rest });
+  const start = cutOf(turns, limits, { anchor });
+  return { ...tailFrom(turns, start, limits.hard), anchor: turns[start]?.key };
+}
+
+/** All from a turn on, shortened where it takes more than `hard` tokens. */
+export function tailFrom(turns, start, hard) {
   const tail = turns.slice(start);
-  const omitted = count(turns.slice(0, start));
-  const kept = tail.flatMap((turn) => turn.units.flatMap((unit) => unit.messages));
+  const omitted = sum(turns.slice(0, start).map((turn) => turn.messages));
   const tokens = sum(tail.map((turn) => turn.tokens));
-  if (tokens <= budget) return { messages: kept, tokens, omitted, shortened: 0 };
-  return squeezed(tail.flatMap((turn) => turn.units), budget, omitted);
+  const units = tail.flatMap((turn) => turn.units);
+  if (tokens > hard) return squeezed(units, hard, omitted);
+  return { messages: units.flatMap((unit) => unit.messages), tokens, omitted, shortened: 0 };
 }
 
-/** A turn begins with a person's word. What stands before the first one is a turn of its own. */
-function turnsOf(units) {
-  const turns = [];
-  for (const unit of units) {
-    if (unit.user || turns.length === 0) turns.push({ units: [], tokens: 0, messages: 0 });
-    const turn = turns.at(-1);
-    turn.units.push(unit);
-    turn.messages += unit.messages.length;
-    turn.tokens += sum(unit.messages.map(messageTokens));
-  }
-  return turns;
-}
-
-const part = (amount, step) => (Number.isFinite(step) && step > 0 ? amount / step : 0);
 const sum = (numbers) => numbers.reduce((all, number) => all + number, 0);
-const count = (turns) => sum(turns.map((turn) => turn.messages));
-
-/** The earliest border from which the rest fits; the newest turn when none does. */
-function startOf(turns, budget, freshTail) {
-  const borders = bordersOf(turns, budget, freshTail);
-  const last = Math.max(0, turns.length - 1);
-  let tokens = 0;
-  let messages = 0;
-  let start = last;
-  const turnsLeft = (from) => {
-    for (let turn = start - 1; turn >= from; turn -= 1) {
-      tokens += turns[turn].tokens;
-      messages += turns[turn].messages;
-    }
-  };
-  if (turns.length === 0) return 0;
-  tokens = turns[last].tokens;
-  messages = turns[last].messages;
-  for (const border of borders.toReversed()) {
-    if (border >= last) continue;
-    turnsLeft(border);
-    if (tokens > budget || messages > (TAILS + 1) * freshTail) break;
-    start = border;
-  }
-  return start;
-}
-
-/**
- * Turns at which a tail may begin: the first, and each at which the messages before it, with their
- * tokens, make up a further step. Appending moves none of them.
- */
-function bordersOf(turns, budget, freshTail) {
-  const borders = [0];
-  let messages = 0;
-  let tokens = 0;
-  let bucket = 0;
-  for (let turn = 1; turn < turns.length; turn += 1) {
-    messages += turns[turn - 1].messages;
-    tokens += turns[turn - 1].tokens;
-    const now = Math.floor(part(messages, TAILS * freshTail) + part(tokens, budget * STEP));
-    if (now !== bucket) borders.push(turn);
-    bucket = now;
-  }
-  return borders;
-}
 
 /** A turn larger than the budget: results of tools first, then all else but the newest. */
 function squeezed(units, budget, omitted) {
@@ -160,14 +102,18 @@ function excerpt(text, chars) {
 /**
  * What the model is told of the rest. The count is rounded down, so that the text, and with it the
  * cached prompt behind it, changes seldom. Empty when nothing is left out.
+ * @param {{omitted: number, stored?: number, summarised?: boolean}} input `summarised`: summaries
+ *   stand at the beginning of the conversation; `repl`: scripts are recommended before tools
  */
-export function manifestOf({ omitted, stored }) {
+export function manifestOf({ omitted, stored, summarised = false, repl = false }) {
   if (omitted === 0) return "";
-  return "Earlier messages of this conversation are not shown here, but none is lost: "
+  return `Earlier messages of this conversation are not shown here${summarised
+    ? " word by word: summaries stand for them at its beginning" : ""}, but none is lost: `
     + `${about(Math.max(stored ?? 0, omitted))} are stored outside this context. Before saying `
-    + "that you do not know, look: rc_grep searches them by words or regular expression, rc_slice "
-    + "reads them by number, rc_timeline lists them by day, rc_peek shows the newest, rc_query "
-    + "answers a question from them.";
+    + `that you do not know, look: ${repl ? "rc_repl runs a script over them, " : ""}`
+    + `${summarised ? "wc_expand opens a summary, " : ""}rc_grep searches `
+    + "them by words or regular expression, rc_slice reads them by number, rc_timeline lists them "
+    + "by day, rc_peek shows the newest, rc_query answers a question from them.";
 }
 
 /** "more than 800 messages" of 847; two steps in each power of ten. */

@@ -86,17 +86,45 @@ function isLetter(code) {
   return (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
 }
 
-const counted = new WeakMap(); // message → tokens: the host hands the same objects in again
+const counted = new WeakMap(); // message → tokens
+/** Hosts hand in copies; what a message of this size and time took is known from the last turn. */
+const sized = new Map();
+const SIZED_MAX = 100_000;
 
 /** A message as the host keeps it: a string or parts as content, tool calls with arguments. */
 export function messageTokens(message) {
   if (message === null || typeof message !== "object") return MESSAGE_TOKENS;
   let tokens = counted.get(message);
   if (tokens === undefined) {
-    tokens = MESSAGE_TOKENS + contentTokens(message.content ?? message.text ?? "");
+    tokens = sizedTokens(message);
     counted.set(message, tokens);
   }
   return tokens;
+}
+
+function sizedTokens(message) {
+  const size = sizeOf(message);
+  const known = size && sized.get(size);
+  if (known) return known;
+  const tokens = MESSAGE_TOKENS + contentTokens(message.content ?? message.text ?? "");
+  if (size) {
+    if (sized.size >= SIZED_MAX) sized.clear();
+    sized.set(size, tokens);
+  }
+  return tokens;
+}
+
+/** Role, time, and length of each part; undefined where there is no time, or no text alone. */
+function sizeOf({ role, timestamp, content }) {
+  if (timestamp === undefined || timestamp === null) return undefined;
+  if (typeof content === "string") return `${role}|${timestamp}|${content.length}`;
+  if (!Array.isArray(content)) return undefined;
+  let size = `${role}|${timestamp}`;
+  for (const part of content) {
+    const text = part?.text ?? part?.thinking;
+    size += `|${part?.type}:${typeof text === "string" ? text.length : part?.id}`;
+  }
+  return size;
 }
 
 function contentTokens(content) {

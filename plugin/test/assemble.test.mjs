@@ -4,58 +4,10 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { about, assembleTail, manifestOf, FRESH_TAIL } from "../engine/assemble.js";
-import { messageTokens } from "../engine/tokens.js";
+import { GROW_TURNS } from "../engine/tail.js";
 import { callIds, unitsOf } from "../engine/units.js";
-
-function random(seed) {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state % below;
-  };
-}
-
-const WORDS = ["plan", "deploy", "日本語の文", "привет", "😀", "src/app.ts", "a1b2c3", "\n", "ok"];
-const text = (pick, words) => Array.from({ length: 1 + pick(words) },
-  () => WORDS[pick(WORDS.length)]).join(" ");
-
-function conversation(seed, turns) {
-  const pick = random(seed);
-  const out = [];
-  let calls = 0;
-  for (let turn = 0; turn < turns; turn += 1) {
-    out.push({ role: "user", content: `${turn}: ${text(pick, 40)}` });
-    for (let step = pick(4); step > 0; step -= 1) {
-      const ids = Array.from({ length: 1 + pick(3) }, () => `call_${calls += 1}`);
-      out.push({ role: "assistant", content: [{ type: "text", text: text(pick, 8) },
-        ...ids.map((id) => ({ type: "toolCall", id, name: "ls", arguments: { path: "." } }))] });
-      for (const id of ids) {
-        out.push({ role: "toolResult", toolCallId: id, toolName: "ls", isError: false,
-          content: [{ type: "text", text: text(pick, pick(10) === 0 ? 3000 : 60) }] });
-      }
-    }
-    out.push({ role: "assistant", content: [{ type: "text", text: text(pick, 60) }] });
-  }
-  return out;
-}
-
-/** What a strict provider refuses. */
-function faultsOf(messages) {
-  const faults = [];
-  let waiting = new Set();
-  for (const message of messages) {
-    if (message.role === "toolResult") {
-      if (!waiting.delete(message.toolCallId)) faults.push(`result without a call`);
-      continue;
-    }
-    if (waiting.size > 0) faults.push("call without a result");
-    waiting = new Set(callIds(message));
-  }
-  return faults;
-}
-
-const cost = (messages) => messages.reduce((all, message) => all + messageTokens(message), 0);
-const isUser = (message) => message.role === "user";
+import { commonBytes, conversation, cost, faultsOf, isUser, prefixShares, told } from
+  "./support/conversation.mjs";
 
 test("every budget: pairs intact, within it, newest user turn there, oldest first", () => {
   for (let seed = 1; seed <= 60; seed += 1) {
@@ -105,23 +57,71 @@ test("what providers refuse is mended: results without call, calls without resul
   assert.deepEqual(callIds(got.at(-1)), ["4"], "the newest call is still at work");
 });
 
-test("300 turns: the tail stays flat, and its beginning stays put for many turns", () => {
-  const messages = conversation(7, 300);
-  const ends = messages.flatMap((message, at) => (isUser(message) ? [at] : []));
-  let previous = [];
-  let whole = 0;
-  const sizes = [];
-  for (const end of ends.slice(40)) {
-    const { messages: got } = assembleTail({ messages: messages.slice(0, end + 1),
-      tokenBudget: 1_000_000 });
-    const now = got.map((message) => JSON.stringify(message));
-    if (previous.every((message, at) => message === now[at])) whole += 1;
-    sizes.push(got.length);
-    previous = now;
+/** The requests of a conversation, turn by turn: what the engine hands to the host. */
+function requests(messages, assemble) {
+  const out = [];
+  messages.forEach((message, at) => {
+    if (isUser(message)) out.push(assemble(messages.slice(0, at + 1)));
+  });
+  return out.slice(1);
+}
+
+test("500 turns, few tools or many: flat, and 95 % of each request come again in place", (t) => {
+  for (const [name, messages] of [["with loops of tools", conversation(7, 500)],
+    ["talk only", conversation(8, 500).filter(({ role, content }) => role === "user"
+      || (role === "assistant" && content.every(({ type }) => type === "text")))]]) {
+    let anchor;
+    const sizes = [];
+    const lists = requests(messages, (list) => {
+      const got = assembleTail({ messages: list, tokenBudget: 1_000_000, anchor });
+      anchor = got.anchor;
+      sizes.push(got.messages.length);
+      return got.messages;
+    });
+    const turns = lists.map((list) => list.filter(isUser).length);
+    assert.ok(Math.max(...turns) <= GROW_TURNS + FRESH_TAIL, `${Math.max(...turns)} turns`);
+    assert.ok(Math.min(...sizes.slice(FRESH_TAIL)) >= FRESH_TAIL, `${Math.min(...sizes)}`);
+    const shares = prefixShares(lists.map((messages) => commonBytes({ messages })));
+    t.diagnostic(told(name, shares));
+    assert.ok(shares.median >= 0.95 && shares.overall >= 0.95, told(name, shares));
+    assert.ok(shares.whole >= 0.95, told(name, shares));
   }
-  assert.ok(Math.max(...sizes) <= 4 * FRESH_TAIL + 20, `${Math.max(...sizes)}`);
-  const share = whole / sizes.length;
-  assert.ok(share >= 0.8, `all that was shown came again in only ${share} of the turns`);
+});
+
+test("a restart finds the same beginning; so does a list that has lost its own", () => {
+  const messages = conversation(11, 400);
+  let anchor;
+  let whole = 0;
+  let cuts = 0;
+  for (let end = 1; end <= messages.length; end += 1) {
+    if (!isUser(messages[end - 1])) continue;
+    const list = messages.slice(0, end);
+    const before = anchor;
+    ({ anchor } = assembleTail({ messages: list, tokenBudget: 1_000_000, anchor }));
+    const restarted = assembleTail({ messages: list, tokenBudget: 1_000_000 });
+    assert.equal(restarted.anchor, anchor);
+    // A host that hands in only the newest 500 messages.
+    if (before === anchor && end > 600) {
+      const short = assembleTail({ messages: list.slice(-500), tokenBudget: 1_000_000, anchor });
+      assert.equal(short.anchor, anchor);
+      whole += 1;
+    } else if (before !== anchor) {
+      cuts += 1;
+    }
+  }
+  assert.ok(whole > 100 && cuts > 5 && cuts < 15, `${whole} ${cuts}`);
+});
+
+test("a small budget cuts at its share, far back at once, and keeps the beginning as long", (t) => {
+  const messages = conversation(12, 300);
+  for (const tokenBudget of [16_000, 64_000]) {
+    const lists = requests(messages, (list) => assembleTail({ messages: list, tokenBudget })
+      .messages);
+    const shares = prefixShares(lists.map((messages) => commonBytes({ messages })));
+    t.diagnostic(told(`${tokenBudget} tokens`, shares));
+    assert.ok(lists.every((list) => cost(list) <= tokenBudget));
+    assert.ok(shares.median >= 0.95, told(`${tokenBudget}`, shares));
+  }
 });
 
 test("without anything to find it again, only the budget leaves messages out", () => {

@@ -15,7 +15,7 @@ function service(total) {
   return { asked, ask: async (path, body) => {
     asked.push({ path, body });
     if (total === undefined) return { ok: false, kind: "absent" };
-    return { ok: true, value: { ok: true, details: { total } } };
+    return { ok: true, value: { open: total > 0, stored: total } };
   } };
 }
 
@@ -41,13 +41,13 @@ test("a long conversation costs as much as a short one; what is left out is name
   const link = service(2000);
   const engine = makeEngine({ link, config });
   const long = await engine.assemble(turn(talk(1000)));
-  assert.ok(long.messages.length >= 20 && long.messages.length <= 82, `${long.messages.length}`);
+  assert.ok(long.messages.length >= 20 && long.messages.length <= 100, `${long.messages.length}`);
   assert.equal(long.messages.at(-1).content[0].text.slice(0, 10), "answer 999");
   assert.match(long.systemPromptAddition, /more than 2,000 messages are stored outside/);
   const short = await engine.assemble(turn(talk(5), { sessionKey: "agent:main:dashboard:2" }));
   assert.equal(short.messages.length, 10);
   assert.equal(short.systemPromptAddition, undefined);
-  assert.equal(link.asked[0].path, "/v1/tools/rc_peek");
+  assert.equal(link.asked[0].path, "/v1/assemble");
   assert.equal(link.asked[0].body.caller.session_key, "agent:main:dashboard:1");
 });
 
@@ -88,6 +88,18 @@ test("compaction on request shortens the tail, says so, and admits when it canno
   let last;
   for (let n = 0; n < 6; n += 1) last = await engine.compact(request);
   assert.equal(last.compacted, false);
+});
+
+test("what the service was told stands in for the plugin's own setting, which wins", async () => {
+  const link = { ...service(5000), context: { fresh_tail: 100, mode: "repl" } };
+  const messages = talk(500);
+  const length = async (more) => (await makeEngine({ link, config: { ...config, ...more } })
+    .assemble(turn(messages, { sessionKey: `agent:main:dashboard:t${JSON.stringify(more)}` })))
+    .messages.length;
+  assert.ok(await length({}) >= 100);
+  assert.ok(await length({ freshTailIsSet: true }) < 100);
+  const told = await makeEngine({ link, config }).assemble(turn(messages));
+  assert.match(told.systemPromptAddition, /rc_repl runs a script over them/);
 });
 
 test("a turn is committed once, however often the host asks", async () => {

@@ -49,6 +49,54 @@ TEST(Config, nothing_given_is_complete) {
   EXPECT_EQ(config.origins.at("recall_limit"), "default");
 }
 
+TEST(Config, names_and_defaults_of_recursive_claw_work_as_variables_and_in_the_file) {
+  const Config plain = from_environment({});
+  EXPECT_EQ(plain.rc_mode, "tools");
+  EXPECT_EQ(plain.rc_fresh_tail, 20);
+  EXPECT_DOUBLE_EQ(plain.rc_budget_per_query, 0.05);
+  EXPECT_DOUBLE_EQ(plain.rc_budget_per_turn, 0.10);
+  EXPECT_EQ(plain.rc_query_timeout_ms, 30'000);
+  EXPECT_EQ(plain.rc_max_concurrent, 4);
+  EXPECT_EQ(plain.rc_max_depth, 1);
+  const TempDir dir;
+  const Config both = from_text(dir,
+                                R"({"rc_mode": "repl", "rc_fresh_tail": 30, "rc_provider": "google",
+                                    "rc_budget_per_turn": 0.5})",
+                                {{"RC_FRESH_TAIL", "40"},
+                                 {"RC_MODEL", "m"},
+                                 {"RC_API_KEY", "k"},
+                                 {"RC_DATABASE_PATH", "~/.openclaw/recursive-claw.db"},
+                                 {"RC_BUDGET_PER_QUERY", "0.02"},
+                                 {"RC_MAX_DEPTH", "2"},
+                                 {"RC_OF_SOMETHING_ELSE", "1"}});
+  EXPECT_THAT(both.problems, IsEmpty());
+  EXPECT_EQ(both.rc_mode, "repl");
+  EXPECT_EQ(both.rc_fresh_tail, 40);
+  EXPECT_EQ(both.rc_provider, "google");
+  EXPECT_DOUBLE_EQ(both.rc_budget_per_query, 0.02);
+  EXPECT_DOUBLE_EQ(both.rc_budget_per_turn, 0.5);
+  EXPECT_EQ(both.rc_database_path, dir.path() + "/.openclaw/recursive-claw.db");
+  EXPECT_EQ(shown(both, "rc_api_key"), "(set)");
+  EXPECT_EQ(both.origins.at("rc_fresh_tail"), "environment");
+}
+
+TEST(Config, bad_values_of_recursive_claw_s_names_are_named_with_the_remedy) {
+  const std::pair<const char*, const char*> bad[] = {
+      {"RC_MODE", "both"},           {"RC_FRESH_TAIL", "0"},       {"RC_FRESH_TAIL", "many"},
+      {"RC_PROVIDER", "moon"},       {"RC_URL", "ftp://x"},        {"RC_BUDGET_PER_QUERY", "lots"},
+      {"RC_BUDGET_PER_TURN", "NaN"}, {"RC_BUDGET_PER_TURN", "-1"}, {"RC_BUDGET_PER_QUERY", ""},
+      {"RC_MAX_CONCURRENT", "0"},    {"RC_QUERY_TIMEOUT_MS", "1"}, {"RC_MAX_DEPTH", "deep"},
+      {"RC_DATABASE_PATH", "here"}};
+  for (const auto& [name, value] : bad) {
+    const Config config = from_environment({{name, value}});
+    ASSERT_EQ(config.problems.size(), 1u) << name << "=" << value;
+    EXPECT_THAT(config.problems.front(), AllOf(HasSubstr(name), HasSubstr("give ")));
+  }
+  const Config endpoint = from_environment({{"RC_PROVIDER", "compatible"}});
+  ASSERT_EQ(endpoint.problems.size(), 1u);
+  EXPECT_THAT(endpoint.problems.front(), HasSubstr("set RC_URL"));
+}
+
 TEST(Config, names_of_the_original_still_work) {
   const Config config = from_environment({{"CLAWMARK_DB_PATH", "~/m.db"},
                                           {"CLAWMARK_SOURCE", "lcm"},

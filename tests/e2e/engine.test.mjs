@@ -1,100 +1,129 @@
-// Clawmark in the host's context-engine slot: long conversations stay flat, the model is told what
-// it does not see and can reach it, and nothing is lost. One gateway and one daemon for the file.
+// Clawmark in the host's context-engine slot, in both modes: a long conversation with facts planted
+// in it, tools, resets, a restart and a compaction. Requests stay flat and keep their beginning,
+// every fact is found again, nothing is missing from the log, and a strict provider has nothing to
+// refuse. Both modes run at the same time, each with its own gateway and daemon.
+//
+//   CLAWMARK_E2E_TURNS=300   the length of the conversation (60), with 40 facts; from 200 on the
+//                            same conversation is held on the host's own engine, too
 import { after, before, test } from "node:test";
 import assert from "node:assert/strict";
 import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { World, systemOf, toolResultsOf } from "./support/world.mjs";
+import { World, systemOf } from "./support/world.mjs";
 import { until } from "./support/process.mjs";
+import { ADA, converse, figuresOf, lostFacts, missingFromLog, read, tell } from
+  "./support/conversation.mjs";
 
+const TURNS = Number(process.env.CLAWMARK_E2E_TURNS || 60);
+const LONG = TURNS >= 200;
+const FACTS = LONG ? 40 : 10;
+const part = (share) => Math.floor(TURNS * share);
+const PLAN = { turns: TURNS, facts: FACTS, resets: [part(0.83), part(0.93)], restart: part(0.78),
+  compact: part(0.8) };
+const LIFE = { timeout: (300 + TURNS * 12) * 1000 };
 const TAIL = 6;
-const TURNS = 28;
-const SESSION = "agent:main:dashboard:long";
 
-let world;
-before(async () => {
-  world = await World.create({
+const MODES = LONG ? ["recursive", "world", "the host's own"] : ["recursive", "world"];
+const runs = new Map(); // mode → {world, done}
+
+async function start(mode) {
+  const ours = mode !== "the host's own";
+  const world = await World.create({ telegram: { owner: ADA.from },
     plugin: { enabled: true, hooks: { allowConversationAccess: true },
-      config: { timeoutMs: 1500, freshTailCount: TAIL } },
-    slots: { contextEngine: "clawmark" },
-  });
+      config: { timeoutMs: 1500, ...(ours && { contextMode: mode, freshTailCount: TAIL }) } },
+    ...(ours && { slots: { contextEngine: "clawmark" } }) });
+  if (mode === "world") {
+    Object.assign(world.env, { CLAWMARK_EXTRACT_URL: world.model.url,
+      CLAWMARK_EXTRACT_MODEL: "scripted-1" });
+  }
   await world.startDaemon();
   await world.startGateway();
-}, { timeout: 400_000 });
-after(() => world?.destroy());
-
-const textOf = ({ content }) => (typeof content === "string" ? content
-  : content.map((part) => part.text ?? "").join(""));
-
-function read(file, sql, ...values) {
-  const db = new DatabaseSync(file, { readOnly: true });
-  try {
-    return db.prepare(sql).all(...values);
-  } finally {
-    db.close();
-  }
+  return world;
 }
 
-/** What the person said, without the host's own notes in that role. */
-const saidIn = ({ body }) => body.messages.filter(({ role }) => role === "user").map(textOf)
-  .filter((text) => /Turn \d+:|walnut/.test(text));
-
-/** The daemon has read everything there is. */
-const caughtUp = () => world.admin("reconcile", { wait: true });
-
-test("a long conversation stays flat, and its beginning is reached by a tool", async () => {
-  const sizes = [];
-  for (let n = 0; n < TURNS; n += 1) {
-    const text = n === 0 ? "The code of the shed is walnut-7431, keep it in mind."
-      : `Turn ${n}: ${"about the garden and what grows in it. ".repeat(20)}`;
-    const { requests } = await world.turn(text, { session: SESSION,
-      steps: [{ say: `Noted ${n}.` }] });
-    const said = saidIn(requests[0]);
-    sizes.push(said.length);
-    const newest = n === 0 ? "walnut-7431" : `Turn ${n}:`;
-    assert.ok(said.some((message) => message.includes(newest)), newest);
+before(async () => {
+  for (const mode of MODES) {
+    const world = start(mode);
+    runs.set(mode, { world, done: world.then((ready) => converse(ready, PLAN)) });
+    if (LONG) await runs.get(mode).done; // two cores
   }
-  const most = Math.max(...sizes);
-  assert.ok(most < TURNS, `all ${most} turns are in one request`);
-
-  await caughtUp();
-  const { requests } = await world.turn("What was the code of the shed again?", { session: SESSION,
-    steps: [{ calls: [{ name: "clawmark_search", arguments: { query: "code of the shed" } }] },
-      { say: "walnut-7431" }] });
-  assert.match(toolResultsOf(requests.at(-1)).at(-1), /walnut-7431/);
-}, { timeout: 600_000 });
-
-test("the note about the history is the same in the next turn", async () => {
-  const notes = [];
-  for (const text of ["And the roses?", "And the hedge?"]) {
-    const { requests } = await world.turn(text, { session: SESSION, steps: [{ say: "Yes." }] });
-    notes.push(/Earlier messages of this conversation[^]*?from them\./
-      .exec(systemOf(requests[0]))?.[0]);
-  }
-  assert.match(notes[0] ?? "", /more than \d+ messages are stored outside this context/);
-  assert.equal(notes[0], notes[1]);
-}, { timeout: 200_000 });
-
-test("every turn is in the log once, and the host has none left to deliver", async () => {
-  const count = async () => {
-    await caughtUp();
-    return { ...read(world.in("memory.db"), "SELECT count(*) AS n, count(DISTINCT entry_id) AS ids "
-      + "FROM messages WHERE session_key = ? AND role = 'user' AND state = 'active'", SESSION)[0] };
-  };
-  await until("all turns are read", async () => (await count()).n >= TURNS + 3);
-  assert.deepEqual(await count(), { n: TURNS + 3, ids: TURNS + 3 });
-  const outbox = path.join(world.stateDir, "agents/main/agent/openclaw-agent.sqlite");
-  assert.deepEqual(read(outbox, "SELECT last_error FROM context_engine_turn_outbox"), []);
-  assert.doesNotMatch(world.gateway.text(), /degraded to "legacy"|context engine assemble failed/);
-  assert.doesNotMatch(world.gateway.text(), /quarantin/);
+  await Promise.all([...runs.values()].map(({ done }) => done));
+}, { timeout: LIFE.timeout * MODES.length });
+after(async () => {
+  for (const { world } of runs.values()) await (await world).destroy();
 });
 
-test("with the daemon stopped the context is as flat, and the turn goes on", async () => {
+const figures = new Map();
+
+for (const mode of MODES.slice(0, 2)) {
+  test(`${mode}: requests stay flat, and begin with the one before`, async (t) => {
+    const { done } = runs.get(mode);
+    const { first, notes } = await done;
+    assert.equal(first.length, TURNS);
+    const got = figuresOf(first);
+    figures.set(mode, got);
+    t.diagnostic(tell(mode, got));
+    t.diagnostic(`the host on its commands: ${JSON.stringify(notes)}`);
+    assert.ok(got.prefix.median >= 0.95 && got.prefix.overall >= 0.95, tell(mode, got));
+    // What is said in 50 turns is what may stand beside the system prompt, however long it lasts.
+    const grown = got.most - got.tokens[0];
+    const ofFifty = got.tokens[Math.min(46, TURNS - 1)] - got.tokens[0];
+    assert.ok(grown <= ofFifty * 1.6 + 500, `${grown} more than the first, ${ofFifty} in 46 turns`);
+    const newest = first.map((body) => JSON.stringify(body.messages.slice(-3)));
+    assert.ok(newest.every((text, n) => /The code of shed|Turn /.test(text), `newest word`));
+  });
+
+  test(`${mode}: what is left out is named, and every planted fact is found by a tool`,
+    async () => {
+      const { done, world } = runs.get(mode);
+      const { first } = await done;
+      await (await world).admin("reconcile", { wait: true });
+      const noted = first.filter((body) => systemOf({ body }).includes(
+        "Earlier messages of this conversation are not shown here"));
+      assert.ok(noted.length > 0, "something was left out, and said to be");
+      assert.deepEqual(await lostFacts(await world, PLAN), []);
+    }, LIFE);
+
+  test(`${mode}: the log has every message, every text, and the host none to deliver`,
+    async () => {
+      const world = await runs.get(mode).world;
+      await until("all is read", async () => {
+        await world.admin("reconcile", { wait: true });
+        return missingFromLog(world).missing.length === 0;
+      }, { timeoutMs: 60_000, everyMs: 500 });
+      assert.ok(missingFromLog(world).stored >= TURNS * 2);
+      const { value: status } = await world.ask("/v1/status");
+      assert.equal(status.plugin.context_mode, mode);
+      assert.deepEqual(status.retention, { setting: "auto", keeps_all: true,
+        events_to_look_at: 0 });
+      assert.ok(status.counts.vault_bodies > 0);
+      const outbox = path.join(world.stateDir, "agents/main/agent/openclaw-agent.sqlite");
+      assert.deepEqual(read(outbox, "SELECT last_error FROM context_engine_turn_outbox"), []);
+      const log = world.gateway.text();
+      assert.doesNotMatch(log, /degraded to "legacy"|context engine assemble failed|quarantin/);
+      assert.deepEqual(world.model.faults, []);
+    }, LIFE);
+}
+
+test("world: summaries stand for what is older, and the daemon's absence for nothing", async () => {
+  const world = await runs.get("world").world;
+  const { first } = await runs.get("world").done;
+  assert.ok(first.some((body) => JSON.stringify(body.messages).includes("They went on about the "
+    + "garden")), "a summary was shown");
   await world.stopDaemon();
-  const { requests, answer } = await world.turn("Still there?", { session: SESSION,
+  const { requests, answer } = await world.say("Still there?", { ...ADA,
     steps: [{ say: "Still here." }] });
   assert.equal(answer, "Still here.");
-  assert.ok(saidIn(requests[0]).length < TURNS);
+  assert.doesNotMatch(JSON.stringify(requests[0].body.messages), /They went on about the garden/);
   await world.startDaemon();
   await until("the daemon is back", () => world.ask("/v1/status").then(({ ok }) => ok));
-}, { timeout: 200_000 });
+}, LIFE);
+
+if (LONG) {
+  test("beside the host's own engine", async (t) => {
+    const { first } = await runs.get("the host's own").done;
+    const own = figuresOf(first);
+    for (const mode of MODES.slice(0, 2)) t.diagnostic(tell(mode, figures.get(mode)));
+    t.diagnostic(tell("the host's own engine", own));
+    assert.ok(figures.get("recursive").most < own.most);
+  });
+}

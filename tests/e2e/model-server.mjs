@@ -13,8 +13,9 @@ import http from "node:http";
 import { once } from "node:events";
 import { pathToFileURL } from "node:url";
 
-const LIFE_MS = 15 * 60_000;
+const LIFE_MS = 60 * 60_000;
 const EMBEDDING_DIMENSIONS = 64;
+const REQUEST_BYTES_MAX = 4_000_000;
 
 /** @typedef {{say?: string, calls?: {name: string, arguments: object}[], match?: string,
  *             after?: Promise<unknown>}} Step  `after`: answered when it is settled */
@@ -23,6 +24,7 @@ export class ModelServer {
   constructor() {
     this.requests = []; // {n, at, path, text, body}
     this.steps = [];
+    this.faults = []; // what a strict provider would have refused; it was refused here, too
     this.http = http.createServer((request, response) => this.#serve(request, response));
   }
 
@@ -69,6 +71,12 @@ export class ModelServer {
     }
     this.requests.push({ n: this.requests.length, at: Date.now(), path: request.url, text, body });
     if (request.url.endsWith("/embeddings")) return json(response, embeddings(body));
+    const fault = faultOf(body, text);
+    if (fault) {
+      this.faults.push(fault);
+      response.statusCode = 400;
+      return json(response, { error: { message: fault, type: "invalid_request_error" } });
+    }
     const step = body.tools?.length ? this.#stepFor(text) : { say: aside(body) };
     await step.after;
     const answer = { id: `scripted-${this.requests.length}`, model: body.model, step,
@@ -82,19 +90,72 @@ export class ModelServer {
   }
 }
 
+const ROLES = new Set(["system", "developer", "user", "assistant", "tool"]);
+
+/**
+ * What the strictest of the providers refuses: unknown roles, an order that cannot be, results
+ * without their call and calls without their result, empty words, too many bytes.
+ * @returns {string | undefined}
+ */
+export function faultOf(body, text) {
+  if (text.length > REQUEST_BYTES_MAX) return `too large: ${text.length} bytes`;
+  const messages = body.messages ?? [];
+  const waiting = new Set();
+  const seen = new Set();
+  let talk = false;
+  for (const [at, { role, content, tool_calls: calls = [], tool_call_id: answered }] of
+    messages.entries()) {
+    const where = `message ${at} of ${messages.length}`;
+    if (!ROLES.has(role)) return `${where}: role ${role}`;
+    if (role === "tool") {
+      if (!waiting.delete(answered)) return `${where}: a result without its call`;
+      continue;
+    }
+    if (waiting.size > 0) return `${where}: ${waiting.size} calls without a result before it`;
+    if (role === "system" || role === "developer") {
+      if (talk) return `${where}: ${role} within the conversation`;
+      continue;
+    }
+    if (!talk && role !== "user") return `${where}: the conversation begins with ${role}`;
+    talk = true;
+    if (textOf(content) === "" && calls.length === 0) return `${where}: ${role} says nothing`;
+    for (const { id } of calls) {
+      if (seen.has(id)) return `${where}: two calls with one id`;
+      seen.add(id);
+      waiting.add(id);
+    }
+  }
+  if (waiting.size > 0) return `${waiting.size} calls without a result at the end`;
+  if (messages.at(-1)?.role === "assistant") return "the assistant has the last word";
+  return undefined;
+}
+
 /** Text of a message content, whatever its shape. */
 export function textOf(content) {
   if (typeof content === "string") return content;
   return Array.isArray(content) ? content.map((part) => part.text ?? "").join("\n") : "";
 }
 
-/** The host's own requests for a summary get one in the asked shape; all others a word. */
+/**
+ * Requests beside the agent's turns: the service asks for facts, for what was said of the work
+ * (with a summary), for one summary of several; the host for a summary in the asked shape. All
+ * others get a word.
+ */
 function aside(body) {
-  const text = (body.messages ?? []).map((message) => textOf(message.content)).join("\n");
+  const texts = (body.messages ?? []).map((message) => textOf(message.content));
+  const text = texts.join("\n");
+  if (texts[0]?.includes('"facts"')) return '{"facts":[]}';
+  if (texts[0]?.includes('"episodes"')) {
+    return `${SUMMARY}\n${JSON.stringify({ state: "", nodes: [], edges: [], episodes: [],
+      merge: [] })}`;
+  }
+  if (texts[0]?.startsWith("You join summaries")) return SUMMARY;
   const headings = [...new Set([...text.matchAll(/^## .+$/gm)].map(([heading]) => heading))];
   if (!/summar/i.test(text) || headings.length === 0) return "OK";
   return headings.map((heading) => `${heading}\n- nothing of note`).join("\n\n");
 }
+
+const SUMMARY = "They went on about the garden and what grows in it.";
 
 /** Vectors of hashed words: texts with words in common are near each other. */
 function embeddings({ input, model, dimensions = EMBEDDING_DIMENSIONS }) {

@@ -174,12 +174,17 @@ ScriptAnswer speak(const std::string& provider, const ScriptRequest& request, co
   return openai(request, said, false, "/v1/chat/completions");
 }
 
+QuerySettings settings_of(const std::map<std::string, std::string>& environment) {
+  return query_settings(load_config({.file = {}, .environment = environment, .flags = {}}),
+                        environment);
+}
+
 QuerySettings settings_for(const Row& row, const std::string& url) {
-  return query_settings({{"RC_PROVIDER", row.name},
-                         {"RC_API_KEY", "k-test"},
-                         {"RC_MODEL", row.model},
-                         {"RC_URL", url + row.base},
-                         {"RC_QUERY_TIMEOUT_MS", "20000"}});
+  return settings_of({{"RC_PROVIDER", row.name},
+                      {"RC_API_KEY", "k-test"},
+                      {"RC_MODEL", row.model},
+                      {"RC_URL", url + row.base},
+                      {"RC_QUERY_TIMEOUT_MS", "20000"}});
 }
 
 struct Asking {
@@ -373,23 +378,58 @@ TEST(Budget, questions_at_once_never_reserve_more_than_there_is) {
   EXPECT_EQ(a.spent("reserved_micro_usd"), 0);
 }
 
-TEST(QuerySettings, the_first_provider_with_a_key_is_taken_and_mistakes_are_named) {
-  EXPECT_EQ(query_settings({{"OPENAI_API_KEY", "k"}}).ask.model, "gpt-4o-mini");
-  EXPECT_EQ(query_settings({{"GOOGLE_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "a"}}).ask.model,
+TEST(QuerySettings, the_first_provider_with_a_key_is_taken_and_what_is_missing_is_named) {
+  EXPECT_EQ(settings_of({{"OPENAI_API_KEY", "k"}}).ask.model, "gpt-4o-mini");
+  EXPECT_EQ(settings_of({{"GOOGLE_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "a"}}).ask.model,
             "claude-haiku-4-5");
-  EXPECT_EQ(query_settings({{"RC_PROVIDER", "openai"}, {"RC_MODEL", "x"}, {"OPENAI_API_KEY", "k"}})
+  EXPECT_EQ(settings_of({{"RC_PROVIDER", "openai"}, {"RC_MODEL", "x"}, {"OPENAI_API_KEY", "k"}})
                 .ask.model,
             "x");
-  for (const std::map<std::string, std::string>& bad :
-       {std::map<std::string, std::string>{},
-        {{"RC_PROVIDER", "moon"}},
-        {{"RC_PROVIDER", "compatible"}},
-        {{"OPENAI_API_KEY", "k"}, {"RC_BUDGET_PER_QUERY", "lots"}},
-        {{"OPENAI_API_KEY", "k"}, {"RC_BUDGET_PER_TURN", "NaN"}},
-        {{"RC_PROVIDER", "openai"}}}) {
-    EXPECT_FALSE(query_settings(bad).problem.empty());
+  for (const std::map<std::string, std::string>& bad : {std::map<std::string, std::string>{},
+                                                        {{"RC_PROVIDER", "compatible"}},
+                                                        {{"RC_PROVIDER", "openai"}}}) {
+    EXPECT_FALSE(settings_of(bad).problem.empty());
   }
-  EXPECT_DOUBLE_EQ(query_settings({{"RC_BUDGET_PER_QUERY", ""}}).query_usd_max, 0.05);
+}
+
+TEST(QuerySettings, keys_of_the_file_count_as_variables_do) {
+  Config config;
+  config.rc_provider = "openai";
+  config.rc_budget_per_query = 0.2;
+  config.rc_budget_per_turn = 0.3;
+  config.rc_max_concurrent = 2;
+  config.rc_query_timeout_ms = 5000;
+  const QuerySettings settings = query_settings(config, {{"OPENAI_API_KEY", "k"}});
+  EXPECT_EQ(settings.problem, "");
+  EXPECT_EQ(settings.ask.api_key, "k");
+  EXPECT_DOUBLE_EQ(settings.query_usd_max, 0.2);
+  EXPECT_DOUBLE_EQ(settings.turn_usd_max, 0.3);
+  EXPECT_EQ(settings.concurrent_max, 2);
+  EXPECT_EQ(settings.ask.timeout_ms, 5000);
+}
+
+TEST(QueryDesk, without_turns_money_is_bounded_by_the_clock_and_a_restart_changes_nothing) {
+  Asking a([](const ScriptRequest& request) { return speak("anthropic", request, {}); });
+  a.settings.turn_usd_max = 0.03;
+  const auto ask_until_over = [&] {
+    int answered = 0;
+    for (; answered < 100; ++answered) {
+      a.desk().begin_turn_by_clock("main\nkey\nada", 600'000);
+      const auto reply = a.desk().ask(a.question());
+      if (reply.ok()) continue;
+      EXPECT_EQ(reply.error().reason, "over_turn");
+      break;
+    }
+    return answered;
+  };
+  const int first = ask_until_over();
+  EXPECT_GT(first, 0);
+  EXPECT_LT(first, 100);
+  EXPECT_EQ(ask_until_over(), 0);
+  a.made.reset();  // a restart within the window
+  EXPECT_EQ(ask_until_over(), 0);
+  a.world.clock.advance(600'000);
+  EXPECT_EQ(ask_until_over(), first);
 }
 
 // --- rc_query ---------------------------------------------------------------------------------

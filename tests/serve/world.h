@@ -109,6 +109,7 @@ class World : public WriterPort {
   std::vector<std::string> notified;
   bool writer_fails = false;
   ReconcileAnswer reconcile_answer;
+  int reconciled = 0;  // times asked
   std::shared_ptr<Config> config;
   std::unique_ptr<Serving> serving;
 

@@ -66,6 +66,49 @@ TEST(Retention, auto_makes_no_second_copy_of_what_the_host_keeps) {
   EXPECT_EQ(w.texts(), 8);
 }
 
+TEST(Retention, auto_keeps_every_text_while_the_context_is_ours_also_of_what_was_seen_before) {
+  Kept w(Retention::kRewritten);
+  auto host = w.add("agent-db");
+  host->streams = {stream("s1", talk(1, 150))};
+  w.drain();
+  EXPECT_EQ(w.overview().vault_bodies, 0);
+  EXPECT_TRUE(w.pipeline->serve_context(true).value());
+  w.drain();
+  EXPECT_EQ(w.overview().vault_bodies, 150);
+  host->streams = {stream("s1", talk(1, 160))};
+  w.drain();
+  EXPECT_EQ(w.overview().vault_bodies, 160);
+  host->streams = {};  // the host prunes
+  EXPECT_EQ(w.texts(), 160);
+}
+
+TEST(Retention, what_was_asked_for_stands_whoever_owns_the_context) {
+  Kept w(Retention::kReference);
+  w.add("agent-db")->streams = {stream("s1", talk(1, 10))};
+  EXPECT_FALSE(w.pipeline->serve_context(true).value());
+  w.drain();
+  EXPECT_EQ(w.overview().vault_bodies, 0);
+}
+
+TEST(Retention, a_secret_is_not_copied_and_a_restart_goes_on_where_the_copying_stood) {
+  Kept w(Retention::kRewritten);
+  auto lines = talk(1, 200);
+  lines[20].text = "the key is sk-ant-api03-" + std::string(90, 'x');
+  lines[20].hash = sha256(lines[20].text);
+  lines[20].bytes = static_cast<std::int64_t>(lines[20].text.size());
+  w.add("agent-db")->streams = {stream("s1", lines)};
+  w.drain();
+  ASSERT_TRUE(w.pipeline->serve_context(true).ok());
+  OnceOptions once;
+  int steps = 0;
+  once.slice = [&] { return ++steps < 3; };
+  ASSERT_TRUE(w.pipeline->run_until_idle(once).ok());
+  w.reopen();
+  ASSERT_TRUE(w.pipeline->serve_context(true).ok());
+  w.drain();
+  EXPECT_EQ(w.overview().vault_bodies, 199);
+}
+
 TEST(Retention, C011_reference_counts_what_is_lost_and_calls_it_no_longer_recallable) {
   Kept w(Retention::kReference);
   auto files = w.add("transcripts");

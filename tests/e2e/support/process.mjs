@@ -4,7 +4,7 @@ import fs from "node:fs";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const LIFE_S = 900;
+const LIFE_S = 900 + 12 * Number(process.env.CLAWMARK_E2E_TURNS || 0);
 
 export class Child {
   /** Starts `command` under timeout(1), so that it ends even if the test is killed. */

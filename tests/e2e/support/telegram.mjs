@@ -5,7 +5,7 @@ import { once } from "node:events";
 
 const BOT = { id: 123456, is_bot: true, first_name: "Claw", username: "claw_test_bot",
   can_join_groups: true, can_read_all_group_messages: true, supports_inline_queries: false };
-const LIFE_MS = 15 * 60_000;
+const LIFE_MS = 60 * 60_000;
 const POLL_MS = 20_000;
 
 export class TelegramServer {
