@@ -7,6 +7,7 @@
 
 #include "base/logging.h"
 #include "cmd/clawmark/outward.h"
+#include "cmd/clawmark/reference.h"
 #include "cmd/config_flags.h"
 
 namespace clawmark {
@@ -43,12 +44,14 @@ class CliRegistry final : public Registry {
     CLI::App* sub =
         parent->add_subcommand(blank == std::string::npos ? full : full.substr(blank + 1), help);
     sub->fallthrough();
+    sub->footer("Example:  " + std::string(example_of(full)));
     commands_.emplace_back(std::make_unique<CliArguments>(sub), std::move(run));
     return *commands_.back().first;
   }
 
   void add_group(const char* name, const char* help) override {
-    app_.add_subcommand(name, help)->require_subcommand(1)->fallthrough();
+    CLI::App* group = app_.add_subcommand(name, help)->require_subcommand(1)->fallthrough();
+    group->footer("Example:  " + std::string(example_of(name)));
   }
 
   int run(Session& session) const {
@@ -62,6 +65,35 @@ class CliRegistry final : public Registry {
   CLI::App& app_;
   std::vector<std::pair<std::unique_ptr<CliArguments>, Run>> commands_;
 };
+
+// What only the parser itself can tell.
+void add_reference(Registry& registry, const CLI::App& app) {
+  struct Options {
+    std::string shell;
+    bool markdown = false;
+  };
+  auto options = std::make_shared<Options>();
+  registry
+      .add("completion", "completions for a shell: bash, zsh or fish",
+           [options, &app](Session&) {
+             const std::string script = completion_of(app, options->shell);
+             if (script.empty()) {
+               std::fprintf(stderr, "clawmark: completion is there for bash, zsh and fish\n");
+               return static_cast<int>(kExitUsage);
+             }
+             std::printf("%s", script.c_str());
+             return static_cast<int>(kExitOk);
+           })
+      .text("shell", options->shell, "bash, zsh or fish", true);
+  registry
+      .add("manual", "this program's manual page (roff)",
+           [options, &app](Session&) {
+             const std::string page = options->markdown ? reference_of(app) : manual_of(app);
+             std::printf("%s", page.c_str());
+             return static_cast<int>(kExitOk);
+           })
+      .flag("--markdown", options->markdown, "as docs/reference.md");
+}
 
 void add_all(Registry& registry) {
   add_status(registry);
@@ -103,6 +135,7 @@ int run_command_line(int argc, char** argv) {
   add_config_flags(app, globals.config_file, globals.flags);
   CliRegistry registry(app);
   add_all(registry);
+  add_reference(registry, app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {
