@@ -140,7 +140,7 @@ HttpAnswer answer_context(const ApiCall& call, bool summarise) {
   auto lease = serving.readers.lease();
   if (!lease.ok()) return fail(lease.error());
   const Caller caller = parse_caller(object_of(call.body, "caller"));
-  const Sight sight = sight_of(caller, config->inject_sessions, **lease);
+  const Sight sight = configured_sight(caller, *config, **lease);
   const auto answer =
       conversation_context(serving, **lease, sight, caller.session_id, parse_context(call.body));
   return answer.ok() ? ok(to_json(*answer)) : fail(answer.error());

@@ -141,8 +141,8 @@ TEST(Context, what_was_forgotten_makes_earlier_answers_stale_and_leaves_the_bloc
   const auto before = w.world_of(w.at(0), w.at(12));
   const std::int64_t as_of = get_int(before, "as_of");
   EXPECT_FALSE(get_bool(w.world_of(w.at(0), w.at(12), as_of), "stale", true));
-  const auto answer = w.tool("clawmark_forget", World::caller(kAda, "101"),
-                             {{"message", w.said[2].value}});
+  const auto answer =
+      w.tool("clawmark_forget", World::caller(kAda, "101"), {{"message", w.said[2].value}});
   ASSERT_TRUE(get_bool(answer, "ok")) << text_of(answer, "text");
   w.fold();
   const auto after = w.world_of(w.at(0), w.at(12), as_of);

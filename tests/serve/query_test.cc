@@ -7,7 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <thread>
 
-#include "http_script.h"
+#include "providers.h"
 #include "serve/query_desk.h"
 #include "serve/tool_repl.h"
 #include "world.h"
@@ -37,124 +37,6 @@ class Net {
   std::thread thread_;
 };
 
-json::object body_of(const ScriptRequest& request) {
-  return must(parse_json(request.body)).as_object();
-}
-ScriptAnswer refuse(const std::string& why) {
-  return {400, R"({"error":{"message":")" + why + "\"}}", {}, false};
-}
-bool has_key(const ScriptRequest& request, const std::string& name, const std::string& value) {
-  const auto found = request.headers.find(name);
-  return found != request.headers.end() && found->second == value;
-}
-
-// --- The providers, each as strict as the real one where it matters --------------------------
-
-struct Said {
-  std::string text = "Mollie [m1]";
-  std::int64_t input = 900, output = 30;
-};
-
-ScriptAnswer anthropic(const ScriptRequest& request, const Said& said) {
-  if (request.path != "/v1/messages" || request.method != "POST") return {404, "{}", {}, false};
-  if (!has_key(request, "x-api-key", "k-test")) {
-    return {
-        401,
-        R"({"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}})",
-        {},
-        false};
-  }
-  if (!has_key(request, "anthropic-version", "2023-06-01"))
-    return refuse("anthropic-version: header is required");
-  const auto body = body_of(request);
-  if (get_int(body, "max_tokens") < 1) return refuse("max_tokens: Field required");
-  for (const auto& message : *find_array(body, "messages")) {
-    if (get_string(message.as_object(), "role") == "system") return refuse("role system");
-  }
-  return {200,
-          to_text(json::object{
-              {"id", "msg_01"},
-              {"type", "message"},
-              {"role", "assistant"},
-              {"model", get_string(body, "model")},
-              {"content", json::array{json::object{{"type", "text"}, {"text", said.text}}}},
-              {"stop_reason", "end_turn"},
-              {"stop_sequence", nullptr},
-              {"usage", json::object{{"input_tokens", said.input - 100},
-                                     {"cache_read_input_tokens", 100},
-                                     {"cache_creation_input_tokens", 0},
-                                     {"output_tokens", said.output}}}}),
-          {},
-          false};
-}
-
-ScriptAnswer openai(const ScriptRequest& request, const Said& said, bool router, const char* path) {
-  if (request.path != path) return {404, "{}", {}, false};
-  if (!has_key(request, "authorization", "Bearer k-test")) {
-    return {
-        401,
-        R"({"error":{"message":"Incorrect API key provided: k-test","type":"invalid_request_error"}})",
-        {},
-        false};
-  }
-  const auto body = body_of(request);
-  if (get_string(find_array(body, "messages")->front().as_object(), "role") != "system") {
-    return refuse("first message");
-  }
-  json::object usage{{"prompt_tokens", said.input},
-                     {"completion_tokens", said.output},
-                     {"total_tokens", said.input + said.output}};
-  if (router) {
-    if (find_object(body, "usage") == nullptr) return refuse("usage");
-    usage["cost"] = 0.0123;
-  }
-  return {
-      200,
-      to_text(json::object{
-          {"id", "chatcmpl-1"},
-          {"object", "chat.completion"},
-          {"model", get_string(body, "model")},
-          {"choices", json::array{json::object{{"index", 0},
-                                               {"finish_reason", "stop"},
-                                               {"message", json::object{{"role", "assistant"},
-                                                                        {"content", said.text},
-                                                                        {"refusal", nullptr}}}}}},
-          {"usage", std::move(usage)}}),
-      {},
-      false};
-}
-
-ScriptAnswer google(const ScriptRequest& request, const Said& said) {
-  if (request.path != "/v1beta/models/gemini-2.5-flash:generateContent")
-    return {404, "{}", {}, false};
-  if (!has_key(request, "x-goog-api-key", "k-test")) {
-    return {400,
-            R"({"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}})",
-            {},
-            false};
-  }
-  const auto body = body_of(request);
-  if (find_object(body, "systemInstruction") == nullptr) return refuse("systemInstruction");
-  if (find_array(body, "contents") == nullptr || body.contains("model"))
-    return refuse("Unknown name");
-  return {
-      200,
-      to_text(json::object{
-          {"candidates",
-           json::array{json::object{
-               {"content",
-                json::object{{"role", "model"},
-                             {"parts", json::array{json::object{{"thought", true}, {"text", "hm"}},
-                                                   json::object{{"text", said.text}}}}}},
-               {"finishReason", "STOP"},
-               {"index", 0}}}},
-          {"usageMetadata", json::object{{"promptTokenCount", said.input},
-                                         {"candidatesTokenCount", said.output - 10},
-                                         {"thoughtsTokenCount", 10}}}}),
-      {},
-      false};
-}
-
 struct Row {
   const char* name;
   const char* model;
@@ -167,7 +49,8 @@ const Row kRows[] = {{"anthropic", "claude-haiku-4-5", "", 1050},
                      {"openrouter", "anthropic/claude-haiku-4.5", "/api", 12300},
                      {"compatible", "qwen", "/v1", 9900}};
 
-ScriptAnswer speak(const std::string& provider, const ScriptRequest& request, const Said& said) {
+ScriptAnswer speak(const std::string& provider, const ScriptRequest& request,
+                   const ProviderSays& said) {
   if (provider == "anthropic") return anthropic(request, said);
   if (provider == "google") return google(request, said);
   if (provider == "openrouter") return openai(request, said, true, "/api/v1/chat/completions");
@@ -333,7 +216,7 @@ TEST(Budget, a_question_over_its_limit_or_the_turns_is_not_asked) {
 }
 
 TEST(Budget, a_turn_ends_its_questions_and_the_next_turn_begins_anew) {
-  const Said dear{"long", 20'000, 1'000};  // 0.025 USD each
+  const ProviderSays dear{"long", 20'000, 1'000};  // 0.025 USD each
   Asking a([&](const ScriptRequest& request) { return anthropic(request, dear); });
   int asked = 0;
   Result<Reply> last = a.desk().ask(a.question());
@@ -350,7 +233,7 @@ TEST(Budget, a_turn_ends_its_questions_and_the_next_turn_begins_anew) {
 }
 
 TEST(Budget, what_was_spent_outlives_a_restart_in_the_middle_of_a_turn) {
-  const Said dear{"long", 80'000, 1'000};
+  const ProviderSays dear{"long", 80'000, 1'000};
   Asking a([&](const ScriptRequest& request) { return anthropic(request, dear); });
   ASSERT_TRUE(a.desk().ask(a.question()).ok());
   EXPECT_EQ(a.spent("spent_micro_usd"), 85'000);
@@ -376,36 +259,6 @@ TEST(Budget, questions_at_once_never_reserve_more_than_there_is) {
   EXPECT_LE(a.spent("spent_micro_usd"), 30'000);
   EXPECT_LE(a.server.at_once_max(), 4);
   EXPECT_EQ(a.spent("reserved_micro_usd"), 0);
-}
-
-TEST(QuerySettings, the_first_provider_with_a_key_is_taken_and_what_is_missing_is_named) {
-  EXPECT_EQ(settings_of({{"OPENAI_API_KEY", "k"}}).ask.model, "gpt-4o-mini");
-  EXPECT_EQ(settings_of({{"GOOGLE_API_KEY", "k"}, {"ANTHROPIC_API_KEY", "a"}}).ask.model,
-            "claude-haiku-4-5");
-  EXPECT_EQ(settings_of({{"RC_PROVIDER", "openai"}, {"RC_MODEL", "x"}, {"OPENAI_API_KEY", "k"}})
-                .ask.model,
-            "x");
-  for (const std::map<std::string, std::string>& bad : {std::map<std::string, std::string>{},
-                                                        {{"RC_PROVIDER", "compatible"}},
-                                                        {{"RC_PROVIDER", "openai"}}}) {
-    EXPECT_FALSE(settings_of(bad).problem.empty());
-  }
-}
-
-TEST(QuerySettings, keys_of_the_file_count_as_variables_do) {
-  Config config;
-  config.rc_provider = "openai";
-  config.rc_budget_per_query = 0.2;
-  config.rc_budget_per_turn = 0.3;
-  config.rc_max_concurrent = 2;
-  config.rc_query_timeout_ms = 5000;
-  const QuerySettings settings = query_settings(config, {{"OPENAI_API_KEY", "k"}});
-  EXPECT_EQ(settings.problem, "");
-  EXPECT_EQ(settings.ask.api_key, "k");
-  EXPECT_DOUBLE_EQ(settings.query_usd_max, 0.2);
-  EXPECT_DOUBLE_EQ(settings.turn_usd_max, 0.3);
-  EXPECT_EQ(settings.concurrent_max, 2);
-  EXPECT_EQ(settings.ask.timeout_ms, 5000);
 }
 
 TEST(QueryDesk, without_turns_money_is_bounded_by_the_clock_and_a_restart_changes_nothing) {
