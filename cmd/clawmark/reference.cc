@@ -125,7 +125,7 @@ std::string bash_of(const CLI::App& app) {
          "complete -o default -F _clawmark clawmark\n";
 }
 
-std::string quoted(std::string_view text) {
+std::string in_single_quotes(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("\\'") : std::string(1, c);
   return out + "'";
@@ -137,7 +137,7 @@ std::string fish_of(const CLI::App& app) {
     for (const CLI::Option* option : options_of(command)) {
       if (option->get_positional() || option->get_lnames().empty()) continue;
       out += "complete -c clawmark" + condition + " -l " + option->get_lnames().front() + " -d " +
-             quoted(option->get_description()) + "\n";
+             in_single_quotes(option->get_description()) + "\n";
     }
   };
   add_options(app, "");
@@ -147,7 +147,7 @@ std::string fish_of(const CLI::App& app) {
                                                              : " -n '__fish_seen_subcommand_from " +
                                                                    name.substr(0, blank) + "'";
     out += "complete -c clawmark -f" + condition + " -a " + command->get_name() + " -d " +
-           quoted(command->get_description()) + "\n";
+           in_single_quotes(command->get_description()) + "\n";
     add_options(*command, " -n '__fish_seen_subcommand_from " + command->get_name() + "'");
   }
   return out;
