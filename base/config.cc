@@ -232,6 +232,10 @@ class Loader {
     for (const auto& field : config_fields()) {
       if (field.key.environment == name) return set(field, value, "environment");
     }
+    if (name.starts_with("WC_") && !nearest(name, true).empty()) {
+      // Others use this prefix, too, so it is no mistake for certain.
+      config_.notes.push_back(name + " (environment) is not known here" + nearest(name, true));
+    }
     if (!name.starts_with("CLAWMARK_")) return;
     if (std::find(std::begin(kOtherVariables), std::end(kOtherVariables), name) !=
             std::end(kOtherVariables) ||
@@ -413,6 +417,7 @@ class Loader {
           "rc_url (RC_URL) is missing: rc_provider (RC_PROVIDER) is compatible, so the endpoint to "
           "ask must be named; set RC_URL, or leave rc_provider out");
     }
+    add_notes(config_);
     for (const auto& family : config_.toolsets) {
       if (family != "clawmark" && family != "wc" && family != "rc") {
         problem("toolsets (CLAWMARK_TOOLSETS): " + in_quotes(family) +

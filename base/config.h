@@ -49,7 +49,23 @@ struct Config {
   int recall_limit = 6;               // CLAWMARK_RECALL_LIMIT, 0..50
   double idle_hours = 3;              // CLAWMARK_IDLE_HOURS, > 0
   int extract_every_messages = 30;    // a window is ready at this many messages, or when idle
-  double recall_threshold = 0.35;     // calibrated score below which nothing is recalled
+  // The world model (docs/world-model.md), by the names that WorldClaw has.
+  std::int64_t large_file_tokens = 25'000;       // WC_LARGE_FILE_TOKEN_THRESHOLD
+  double decay_half_life_days = 14;              // WC_DECAY_HALF_LIFE_DAYS
+  std::int64_t leaf_chunk_tokens = 20'000;       // WC_LEAF_CHUNK_TOKENS
+  std::int64_t leaf_target_tokens = 1'400;       // WC_LEAF_TARGET_TOKENS
+  std::int64_t condensed_target_tokens = 2'200;  // WC_CONDENSED_TARGET_TOKENS
+  std::int64_t max_expand_tokens = 4'000;        // WC_MAX_EXPAND_TOKENS
+  int wc_fresh_tail_count = 32;                  // WC_FRESH_TAIL_COUNT, as context engine
+  double wc_context_threshold = 0.75;            // WC_CONTEXT_THRESHOLD, likewise
+  std::string summary_url;                       // WC_OPENAI_BASE_URL; empty: extract_url
+  std::string summary_model;                     // WC_SUMMARY_MODEL; empty: extract_model
+  std::string summary_api_key;                   // WC_API_KEY; empty: extract_api_key
+  std::string summary_provider;                  // WC_SUMMARY_PROVIDER: known, not used
+  std::string wc_database_path;                  // WC_DATABASE_PATH: known, not used
+  std::string wc_large_file_storage_dir;         // WC_LARGE_FILE_STORAGE_DIR: known, not used
+
+  double recall_threshold = 0.35;  // calibrated score below which nothing is recalled
   int facts_chars = 6000;
   int state_chars = 600;  // CLAWMARK_STATE_CHARS, 0..2000
   int block_chars = 12000;
@@ -73,6 +89,8 @@ struct Config {
   // What is wrong with it. Empty: complete. Each entry names key, value and remedy; the service
   // then stays up inert.
   std::vector<std::string> problems;
+  // What is set and means nothing here, and why. Said once; nothing is wrong with it.
+  std::vector<std::string> notes;
   std::map<std::string, std::string>
       origins;  // key → "flag", "environment", "file PATH", "default"
 };

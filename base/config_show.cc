@@ -45,6 +45,29 @@ std::string value_text(const Config& config, const ConfigField& field) {
 
 }  // namespace
 
+void add_notes(Config& config) {
+  if (!config.summary_url.empty() && config.summary_model.empty() && config.extract_model.empty()) {
+    config.problems.push_back(
+        "summary_model (WC_SUMMARY_MODEL) is missing: summary_url (WC_OPENAI_BASE_URL) names an "
+        "endpoint, so the model to ask there must be named too; set WC_SUMMARY_MODEL, or leave "
+        "summary_url out");
+  }
+  const auto note = [&](const ConfigField& field, std::string_view why) {
+    config.notes.push_back(std::string(field.key.name) + " (" + std::string(field.key.environment) +
+                           ") is set and not used: " + std::string(why));
+  };
+  const bool asks = !config.summary_url.empty() || !config.extract_url.empty();
+  for (const auto& field : config_fields()) {
+    if (config.origins.at(std::string(field.key.name)) == "default") continue;
+    if (!field.unused.empty()) note(field, field.unused);
+    if (field.key.name == "summary_model" && !asks) {
+      note(field,
+           "no endpoint is named, so the built-in rules keep the world model, without summaries; "
+           "set summary_url (WC_OPENAI_BASE_URL) or extract_url (CLAWMARK_EXTRACT_URL)");
+    }
+  }
+}
+
 std::vector<std::pair<std::string, std::string>> show_config(const Config& config) {
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& field : config_fields()) {

@@ -20,10 +20,15 @@ using ConfigMember =
 struct ConfigField {
   ConfigKey key;
   ConfigMember member;
-  double min = 0, max = 0;  // of numbers, both inclusive
+  double min = 0, max = 0;       // of numbers, both inclusive
+  std::string_view unused = {};  // why a key that others know means nothing here
 };
 
 std::span<const ConfigField> config_fields();
+
+// What is set and means nothing, into notes; an endpoint of the world model without a model, into
+// problems.
+void add_notes(Config& config);
 
 // scheme://user:password@host → scheme://host
 std::string without_credentials(std::string_view url);

@@ -2,6 +2,7 @@
 // Limits of the world model (features, family B), beside base/limits.h, which everything includes.
 
 #include <cstddef>
+#include <cstdint>
 
 namespace clawmark {
 
@@ -21,5 +22,14 @@ constexpr int kSummaryDepthMax = 8;
 constexpr std::size_t kCutChars = 2'048;   // of a summary that had to be cut
 constexpr double kDecayHalfLifeDays = 14;  // times the factor of the type
 constexpr double kStaleConfidence = 0.4;   // effective; below: flagged as stale
+
+// Large contents of messages (docs/decisions/0043).
+constexpr std::size_t kLargeFileTokens = 25'000;       // from so many on
+constexpr std::size_t kFileNameChars = 200;            // of a name or media type
+constexpr std::size_t kFileExploredBytes = 16u << 20;  // structure is looked for in the first
+constexpr std::size_t kFileSummaryChars = 3'500;       // of an exploration summary
+constexpr std::size_t kFileRangeChars = 12'000;        // of one range that is read back
+constexpr std::size_t kFilesListed = 50;               // of one answer
+constexpr std::int64_t kFileReadMs = 5'000;            // a source's wait for one text
 
 }  // namespace clawmark

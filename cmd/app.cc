@@ -16,6 +16,7 @@
 #include "cmd/pipeline_port.h"
 #include "cmd/source_options.h"
 #include "cmd/unix_client.h"
+#include "models/summary_targets.h"
 #include "serve/api.h"
 #include "serve/query_desk.h"
 #include "workers/source_bodies.h"
@@ -88,6 +89,7 @@ PriceTable prices_of(const Config& config) {
   PriceTable out;
   if (is_on_this_machine(config.embedding_url)) out[config.embedding_model] = {};
   if (is_on_this_machine(config.extract_url)) out[config.extract_model] = {};
+  if (is_on_this_machine(config.summary_url)) out[config.summary_model] = {};
   const std::string path = join_path(home_dir(), ".config/clawmark/prices.json");
   auto own = read_prices(path);
   if (!own.ok()) {
@@ -117,17 +119,27 @@ PipelineModels make_models(Config& config) {
          config.embedding_dim, config.embed_timeout_ms, config.ca_file, config.verify_tls});
     models.embed_origin = origin_of(config.embedding_url);
   }
+  EndpointOptions asked{config.extract_url,        config.extract_model, config.extract_api_key, 0,
+                        config.extract_timeout_ms, config.ca_file,       config.verify_tls};
   if (config.extract_url.empty()) {
     models.extractor = make_builtin_extractor();
+  } else {
+    models.extractor = make_endpoint_extractor(asked);
+    models.extract_origin = origin_of(config.extract_url);
+  }
+  // The world model may have an endpoint and a model of its own.
+  if (!config.summary_url.empty()) {
+    asked.url = config.summary_url;
+    asked.api_key = config.summary_api_key;
+  }
+  if (!config.summary_model.empty()) asked.model = config.summary_model;
+  if (asked.url.empty()) {
     models.graph = make_builtin_graph_extractor();
   } else {
-    const EndpointOptions asked{
-        config.extract_url,        config.extract_model, config.extract_api_key, 0,
-        config.extract_timeout_ms, config.ca_file,       config.verify_tls};
-    models.extractor = make_endpoint_extractor(asked);
-    models.graph = make_endpoint_graph_extractor(asked);
-    models.summarizer = make_endpoint_summarizer(asked);
-    models.extract_origin = origin_of(config.extract_url);
+    models.graph =
+        make_endpoint_graph_extractor(asked, static_cast<std::size_t>(config.leaf_target_tokens));
+    models.summarizer =
+        make_endpoint_summarizer(asked, static_cast<std::size_t>(config.condensed_target_tokens));
   }
   return models;
 }
@@ -151,6 +163,11 @@ PipelineOptions pipeline_options(const Config& config, std::uint64_t seed) {
   options.prices = prices_of(config);
   options.confidence_threshold = config.confidence_threshold;
   options.seed = seed;
+  options.large_file_tokens = static_cast<std::size_t>(config.large_file_tokens);
+  options.leaf_target_tokens = static_cast<std::size_t>(config.leaf_target_tokens);
+  options.condensed_target_tokens = static_cast<std::size_t>(config.condensed_target_tokens);
+  options.leaf_chunk_tokens = static_cast<std::size_t>(config.leaf_chunk_tokens);
+  if (!config.summary_url.empty()) options.graph_origin = origin_of(config.summary_url);
   return options;
 }
 

@@ -50,7 +50,11 @@ void check_configuration(const DoctorInputs& inputs, std::vector<Check>& out) {
     out.push_back(
         bad("configuration", problem, "correct it, then `systemctl --user reload clawmark`"));
   }
-  if (inputs.config->problems.empty()) out.push_back(ok("configuration", "complete"));
+  if (inputs.config->problems.empty()) {
+    std::string complete = "complete";
+    for (const auto& note : inputs.config->notes) complete += "; " + note;
+    out.push_back(ok("configuration", std::move(complete)));
+  }
   const std::string file = inputs.config_file.empty()
                                ? join_path(home_dir(), ".config/clawmark/config.json")
                                : inputs.config_file;

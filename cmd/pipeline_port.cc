@@ -1,7 +1,10 @@
 #include "cmd/pipeline_port.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 
+#include "base/limits.h"
 #include "base/secrets.h"
 #include "projections/rebuild.h"
 #include "workers/driver.h"
@@ -11,12 +14,38 @@
 namespace clawmark {
 namespace {
 
+constexpr std::int64_t kPauseMs = 500;
+
 // "embed" and "embed.2" are one stage; projections are counted where they delay recall.
 void add_remaining(const WorkerRemaining& row, Remaining& remaining) {
   if (row.worker == "ingest") remaining.ingest += row.remaining;
   if (row.worker == "embed") remaining.embed += row.remaining;
   if (row.worker == "extract") remaining.extract += row.remaining;
-  if (row.worker == "graph" || row.worker == "condense") remaining.graph += row.remaining;
+  if (row.worker == "graph" || row.worker == "condense" || row.worker == "explore")
+    remaining.graph += row.remaining;
+}
+
+// A server that refuses us, or that has failed so often that its circuit is open.
+bool is_blocked(const Condition& condition) {
+  return condition.state == "blocked" || condition.state == "stopped" ||
+         (condition.state == "waiting" && condition.attempts >= kCircuitFailures);
+}
+
+void find_blocked(const DrainReport& report, const std::vector<WorkerStatus>& states,
+                  ReconcileAnswer& answer) {
+  answer.stuck = true;
+  for (const auto& row : report.workers) {
+    const auto state = std::find_if(states.begin(), states.end(),
+                                    [&](const auto& s) { return s.name == row.worker; });
+    const bool stopped = state != states.end() && state->condition.state == "stopped";
+    if (row.remaining == 0 && !stopped) continue;
+    if (state == states.end() || !is_blocked(state->condition)) {
+      answer.stuck = false;
+      continue;
+    }
+    answer.blocked.push_back({row.worker, redact_secrets(state->condition.failure)});
+  }
+  answer.stuck = answer.stuck && !answer.blocked.empty();
 }
 
 // While a command runs.
@@ -49,6 +78,18 @@ Result<DrainReport> PipelinePort::drain_here(std::int64_t wait_ms) {
   OnceOptions once;
   once.call = call_;
   once.slice = [&] { return clock_.steady_ms() < end_ms; };
+  // A little patience with an endpoint, so that who asks again and again does not do so in a whirl.
+  std::int64_t left_ms = std::min(kPauseMs, wait_ms);
+  once.wait = [&](TimeMs until) {
+    if (left_ms <= 0) return false;
+    const std::int64_t ms = std::clamp<std::int64_t>(until.value - clock_.now().value, 1, left_ms);
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable never;
+    never.wait_for(lock, std::chrono::milliseconds(ms));
+    left_ms -= ms;
+    return true;
+  };
   return pipeline_.run_until_idle(once);
 }
 
@@ -58,6 +99,7 @@ Result<ReconcileAnswer> PipelinePort::reconcile(bool drain, std::int64_t wait_ms
   ReconcileAnswer answer;
   answer.done = report.done;
   for (const auto& row : report.workers) add_remaining(row, answer.remaining);
+  if (!report.done) find_blocked(report, pipeline_.status(), answer);
   return answer;
 }
 

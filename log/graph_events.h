@@ -9,6 +9,7 @@ inline constexpr char kGraphCompleted[] = "graph.completed";
 inline constexpr char kGraphMerged[] = "graph.merged";
 inline constexpr char kGraphUnmerged[] = "graph.unmerged";
 inline constexpr char kSummaryCompleted[] = "summary.completed";
+inline constexpr char kFileExplored[] = "file.explored";
 inline constexpr char kSummaryDissolved[] = "summary.dissolved";
 
 }  // namespace clawmark::event_type

@@ -7,6 +7,7 @@ import { manifestOf, estimateTokens, tailFrom } from "./engine/assemble.js";
 import { callerFromUpdate } from "./caller.js";
 import { compactHistory } from "./engine/compact.js";
 import { cutOf, limitsOf, turnsOf } from "./engine/tail.js";
+import { withoutLarge } from "./engine/large.js";
 import { messageTokens } from "./engine/tokens.js";
 import { unitsOf } from "./engine/units.js";
 import { blockTokens, worldContext } from "./engine/world.js";
@@ -86,7 +87,7 @@ export function makeEngine(parts) {
 
 /** The plugin's own setting, else what the service was told (RC_FRESH_TAIL), else the default. */
 function freshTailOf({ link, config }) {
-  const told = link.context?.fresh_tail;
+  const told = isWorld(config) ? link.context?.world_fresh_tail : link.context?.fresh_tail;
   return !config.freshTailIsSet && Number.isInteger(told) && told > 0 ? told
     : config.freshTailCount;
 }
@@ -99,9 +100,21 @@ function hint(turn) {
   } catch { /* a hint: the service looks by itself, too */ }
 }
 
+/** In mode world: what the service knows of large contents in their place. */
+async function withoutLargeOf(messages, turn, state, { link, config }) {
+  if (!isWorld(config) || isIncognito(turn.sessionKey)) return messages;
+  return withoutLarge(messages, async (hashes) => {
+    const answer = await link.ask("/v1/files", { caller: callerOf(turn), hashes },
+      { timeoutMs: config.timeoutMs });
+    if (answer.ok) state.large = answer.value.files;
+    return state.large; // late once: what was known a turn ago holds
+  });
+}
+
 async function assemble(turn, parts) {
-  const messages = Array.isArray(turn?.messages) ? turn.messages : [];
+  let messages = Array.isArray(turn?.messages) ? turn.messages : [];
   try {
+    messages = await withoutLargeOf(messages, turn, sessionState(turn), parts);
     const turns = turnsOf(unitsOf(messages));
     const state = sessionState(turn);
     return await contextOf({ turn, turns, state, reserve: reserveFor(turn, messages) }, parts);
@@ -116,8 +129,10 @@ async function contextOf({ turn, turns, state, reserve }, parts) {
   const { config } = parts;
   const world = isWorld(config);
   const input = { tokenBudget: turn.tokenBudget, freshTail: freshTailOf(parts),
-    shrink: state.shrink, reserve: reserve + NOTE_TOKENS,
-    ...(world && { threshold: config.contextThreshold ?? 0.75 }) };
+    shrink: state.shrink, reserve: reserve + NOTE_TOKENS };
+  if (world) {
+    input.threshold = config.contextThreshold ?? parts.link.context?.world_threshold ?? 0.75;
+  }
   const ask = (body) => askContext(turn, body, state, parts);
   let { start, block, waiting } = world ? await worldContext(turns, input, state, ask)
     : await recursiveContext(turns, input, state, ask);

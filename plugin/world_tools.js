@@ -3,6 +3,7 @@
 
 const string = (description) => ({ type: "string", description });
 const limit = { type: "integer", minimum: 1, maximum: 100, description: "Most rows to return" };
+const number = (description) => ({ type: "integer", minimum: 1, description });
 const at = string("As of then, for example 2026-11-20 or 2026-11-20T18:00:00Z");
 
 /** The manifest's `contracts.tools` has the same names. */
@@ -79,12 +80,20 @@ export const WORLD_TOOLS = Object.freeze([
   },
   {
     name: "wc_file",
-    label: "Files that were spoken of",
-    description: "List the files that were spoken of in earlier sessions, or what was said of one.",
+    label: "Large contents and files",
+    description: "Large tool results and attachments of earlier messages are kept outside the "
+      + "context under an id (lf_…): list them with what they are, or read one back by lines or by "
+      + "characters. Also lists the files that were spoken of, and what was said of one.",
     required: ["action"],
     properties: {
       action: { type: "string", enum: ["list", "get"], description: "list files, or show one" },
-      id: string("Name of the file, for get"),
+      id: string("Id of a large content (lf_…) or name of a file, for get"),
+      fromLine: number("First line to read, from 1"),
+      lines: { ...number("How many lines"), maximum: 2000, default: 200 },
+      fromChar: number("First character to read, from 1; for contents with long lines"),
+      chars: { ...number("How many characters"), minimum: 100, maximum: 12000 },
+      limit,
+      at,
     },
   },
 ]);

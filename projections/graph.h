@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/limits_world.h"
 #include "base/result.h"
 #include "base/sqlite.h"
 #include "log/event.h"
@@ -30,6 +31,7 @@ struct GraphScope {
   TimeMs now;                                 // for decay
   std::optional<TimeMs> at;                   // only what had been said by then; else everything
   std::optional<Seq> through = std::nullopt;  // and only what the log knew at this position
+  double half_life_days = kDecayHalfLifeDays;
   // What was said later, or recorded later, is left out.
   TimeMs last_said() const { return at && !through ? *at : TimeMs{INT64_MAX}; }
   std::int64_t last_seq() const { return through ? through->value : INT64_MAX; }
@@ -86,18 +88,24 @@ struct GraphTextRow {      // prose or state of a chunk
 // never does; ages clamp at 0.
 double decay_factor(std::string_view type);
 double effective_node_confidence(std::string_view type, double confidence, bool stated, TimeMs last,
-                                 TimeMs now);
+                                 TimeMs now, double half_life_days = kDecayHalfLifeDays);
+
+// After so many half-lives without a word it is flagged as stale.
+double half_lives_until_stale(std::string_view type, double confidence, bool stated);
 
 struct NodeQuery {
   std::string type;                   // empty: all
   std::vector<std::string> statuses;  // empty: all
   bool current_only = false;          // without what was superseded
-  std::optional<TimeMs> last_before;  // confirmed last before then
   std::size_t limit = 100;
 };
 // Newest first. Things of several holders in sight are one row.
 Result<std::vector<GraphNodeRow>> list_nodes(Database& db, const GraphScope& scope,
                                              const NodeQuery& query);
+// Things of one type that may be out of date: not over, and effectively less sure than
+// kStaleConfidence. The last confirmed first.
+Result<std::vector<GraphNodeRow>> stale_nodes(Database& db, const GraphScope& scope,
+                                              std::string_view type, std::size_t limit);
 // Things of that name or alias, of any type; exact keys before aliases before prefixes.
 Result<std::vector<GraphNodeRow>> find_nodes(Database& db, const GraphScope& scope,
                                              std::string_view name, std::size_t limit);
@@ -107,6 +115,11 @@ Result<std::optional<GraphNodeRow>> get_node(Database& db, const GraphScope& sco
 Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope,
                                            std::string_view type, std::string_view key, bool ended,
                                            std::size_t limit);
+// What a task waits for and who does it, still in force: type and name of the other end, newest
+// first.
+Result<std::vector<std::pair<std::string, std::string>>> ties_of_task(Database& db,
+                                                                      const GraphScope& scope,
+                                                                      std::string_view key);
 // Things that share words with a text, best first.
 Result<std::vector<GraphNodeRow>> search_nodes(Database& db, const GraphScope& scope,
                                                std::string_view text, std::size_t limit);

@@ -44,6 +44,7 @@ Status GraphFold::fold(const Event& event) {
   if (type == event_type::kGraphCompleted) return graph(event);
   if (type == event_type::kSummaryCompleted) return take_prose(event, "text");
   if (type == event_type::kSummaryDissolved) return dissolved(event);
+  if (type == event_type::kFileExplored) return explored(event);
   if (type == event_type::kGraphMerged) return merged(event, false);
   if (type == event_type::kGraphUnmerged) return merged(event, true);
   if (type == event_type::kSessionBranch) {
@@ -310,6 +311,23 @@ Status GraphFold::dissolved(const Event& event) {
   return Ok{};
 }
 
+// A large content of a message. Whether it may be seen is asked of the message when it is read.
+Status GraphFold::explored(const Event& event) {
+  const json::object& given = event.payload;
+  const std::string id = get_string(given, "id");
+  const std::int64_t message = get_int(given, "message");
+  if (!id.starts_with("lf_") || message <= 0) return count("malformed");
+  return tables_.run(
+      "INSERT OR IGNORE INTO graph_files__g#(seq, agent, id, text_hash, message, entry_id, name, "
+      "mime, kind, bytes, tokens, start, whole, said_ms, summary) VALUES(?1, ?2, ?3, ?4, ?5, ?6, "
+      "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+      event.seq.value, event.scope.agent, id, get_string(given, "text_sha256"), message,
+      get_string(given, "entry_id"), get_string(given, "name"), get_string(given, "mime"),
+      get_string(given, "kind"), get_int(given, "bytes"), get_int(given, "tokens"),
+      get_int(given, "start"), get_bool(given, "whole"), event.occurred,
+      get_string(given, "summary"));
+}
+
 // graph.merged and graph.unmerged: a person's word, by when it was given.
 Status GraphFold::merged(const Event& event, bool undone) {
   Item item;
@@ -352,7 +370,8 @@ Result<bool> GraphFold::touched_by(Seq event) {
       const auto found,
       tables_.query_int("SELECT 1 FROM graph_claims__g# WHERE seq = ?1 UNION ALL SELECT 1 FROM "
                         "graph_messages__g# WHERE message = ?1 UNION ALL SELECT 1 FROM "
-                        "graph_facts__g# WHERE seq = ?1 LIMIT 1",
+                        "graph_facts__g# WHERE seq = ?1 UNION ALL SELECT 1 FROM graph_files__g# "
+                        "WHERE seq = ?1 LIMIT 1",
                         event.value));
   return found.has_value();
 }

@@ -51,6 +51,7 @@ class GraphFold {
   Status graph(const Event& event);
   Status merged(const Event& event, bool undone);
   Status dissolved(const Event& event);
+  Status explored(const Event& event);
   Status take_items(const Event& event, const char* list, const char* kind);
   Status take_prose(const Event& event, const char* member);
   Result<std::optional<Item>> read_item(const Event& event, const char* kind,

@@ -11,17 +11,18 @@
 namespace clawmark {
 namespace {
 
-constexpr std::array<std::string_view, 15> kTypes = {
+constexpr std::array<std::string_view, 16> kTypes = {
     event_type::kMessageObserved,  event_type::kMessageSighted,      event_type::kSessionBranch,
     event_type::kSessionDeleted,   event_type::kExtractionCompleted, event_type::kFactForgotten,
     event_type::kGraphCompleted,   event_type::kGraphMerged,         event_type::kGraphUnmerged,
     event_type::kSummaryCompleted, event_type::kSummaryDissolved,    event_type::kEventRedacted,
-    event_type::kMessageForgotten, event_type::kSessionForgotten,    event_type::kPersonForgotten};
+    event_type::kMessageForgotten, event_type::kSessionForgotten,    event_type::kPersonForgotten,
+    event_type::kFileExplored};
 
 class GraphProjection final : public Projection {
  public:
   std::string_view name() const override { return "graph"; }
-  int fold_version() const override { return 2; }
+  int fold_version() const override { return 3; }
   std::string ddl(int generation) const override {
     return generation_sql(kGraphDdl, kGraphPrefix, generation) +
            generation_sql(StandingLedger::ddl(), kGraphPrefix, generation);
@@ -73,6 +74,10 @@ class GraphProjection final : public Projection {
              12));
     CLAWMARK_TRY(feed(
         "SELECT agent, alias, holder, type, key FROM graph_aliases__g# ORDER BY 1, 2, 3, 4, 5", 5));
+    CLAWMARK_TRY(feed(
+        "SELECT agent, id, text_hash, entry_id, name, mime, kind, bytes, tokens, start, whole, "
+        "said_ms, summary FROM graph_files__g# ORDER BY 1, 2, 3, 4, 10, 12",
+        13));
     CLAWMARK_TRY(feed("SELECT name, value FROM graph_counters__g# ORDER BY name", 2));
     return hash.finish();
   }

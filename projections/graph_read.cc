@@ -19,6 +19,8 @@ constexpr char kNodeColumns[] =
     "n.choice, n.replaces, n.aliases, n.confidence, n.source, n.due_ms, n.first_ms, n.last_ms, "
     "n.valid_from_ms, n.valid_to_ms, n.superseded_by, n.mentions, n.message, n.quote, n.holder ";
 
+constexpr std::string_view kNoAliases = R"({"names":[],"keys":[]})";
+
 struct NodePart {
   GraphNodeRow row;
   bool visible = false;
@@ -38,7 +40,7 @@ NodePart read_node(Statement& row) {
   n.slot = row.string(8);
   n.choice = row.string(9);
   n.replaces = row.string(10);
-  n.aliases = strings_of(parse_object(row.text(11)), "names");
+  if (row.text(11) != kNoAliases) n.aliases = strings_of(parse_object(row.text(11)), "names");
   n.confidence = row.real(12);
   n.stated = row.text(13) == "user";
   if (!row.is_null(14)) n.due = row.time(14);
@@ -180,8 +182,8 @@ Result<std::optional<GraphNodeRow>> assemble(Database& db, const GraphScope& sco
   }
   if (!whole || !whole->visible) return std::optional<GraphNodeRow>{};
   GraphNodeRow& row = whole->row;
-  row.effective =
-      effective_node_confidence(row.type, row.confidence, row.stated, row.last, as_of(scope));
+  row.effective = effective_node_confidence(row.type, row.confidence, row.stated, row.last,
+                                            as_of(scope), scope.half_life_days);
   return std::optional<GraphNodeRow>(std::move(row));
 }
 
@@ -231,42 +233,47 @@ double decay_factor(std::string_view type) {
 }
 
 double effective_node_confidence(std::string_view type, double confidence, bool stated, TimeMs last,
-                                 TimeMs now) {
+                                 TimeMs now, double half_life_days) {
   if (stated) return confidence;
   const double days =
       std::max(0.0, static_cast<double>(now.value - last.value) / static_cast<double>(kDayMs));
-  return confidence * std::exp2(-days / (kDecayHalfLifeDays * decay_factor(type)));
+  return confidence * std::exp2(-days / (half_life_days * decay_factor(type)));
+}
+
+double half_lives_until_stale(std::string_view type, double confidence, bool stated) {
+  constexpr double kNever = 1e9;
+  if (stated) return kNever;
+  if (confidence <= 0) return -kNever;
+  return std::log2(confidence / kStaleConfidence) * decay_factor(type);
 }
 
 Result<std::vector<GraphNodeRow>> list_nodes(Database& db, const GraphScope& scope,
                                              const NodeQuery& query) {
   // Per holder along the index, newest first: so much of each that the newest of all are among
-  // them.
+  // them. A status may have been said where the thing was not named: rows that only have that
+  // count, too.
   static const std::string kSql =
       "SELECT n.type, n.key FROM graph_nodes n WHERE n.agent = ?1 AND n.holder = ?2 AND n.type = "
-      "?3 AND n.visible = 1 AND n.status = ?4 AND n.last_ms < ?5 ORDER BY n.last_ms DESC, n.key "
-      "LIMIT ?6";
+      "?3 AND n.status = ?4 AND n.first_ms <= ?5 AND n.visible >= ?6 ORDER BY n.last_ms DESC, "
+      "n.key LIMIT ?7";
   std::vector<std::string> types{query.type};
   if (query.type.empty()) {
     types = {"project", "component", "decision", "task", "person", "constraint", "concept", "file"};
   }
-  // The status of a thing may have been said where it was not named, so all are asked for.
   static const std::vector<std::string> kAll = {"",        "active", "blocked",
                                                 "pending", "done",   "cancelled"};
-  const std::int64_t before = query.last_before ? query.last_before->value : INT64_MAX;
+  // What it is now says nothing of what it was then.
+  const auto& statuses = query.statuses.empty() || scope.at ? kAll : query.statuses;
+  const bool alone = scope.holders.size() == 1;
   std::vector<NodeName> names;
   for (const auto& holder : scope.holders) {
     for (const auto& type : types) {
-      for (const auto& status : kAll) {
+      for (const auto& status : statuses) {
         if (type != "task" && !status.empty() && query.statuses.empty()) continue;
-        const bool asked =
-            query.statuses.empty() ||
-            std::find(query.statuses.begin(), query.statuses.end(), status) != query.statuses.end();
-        // One holder's word is all there is: only the statuses asked for.
-        if (!asked && scope.holders.size() == 1 && !scope.at) continue;
+        const bool named = alone || status.empty();
         CLAWMARK_TRY(for_rows(
             db, kSql, [&](Statement& row) { names.emplace_back(row.string(0), row.string(1)); },
-            scope.agent, holder, type, status, before, query.limit));
+            scope.agent, holder, type, status, scope.last_said(), named ? 1 : 0, query.limit));
       }
     }
   }
@@ -276,10 +283,40 @@ Result<std::vector<GraphNodeRow>> list_nodes(Database& db, const GraphScope& sco
     const bool asked =
         query.statuses.empty() ||
         std::find(query.statuses.begin(), query.statuses.end(), row.status) != query.statuses.end();
-    return !asked || row.last.value >= before || (query.current_only && row.valid_to);
+    return !asked || (query.current_only && row.valid_to);
   });
   sort_newest(rows);
   if (rows.size() > query.limit) rows.resize(query.limit);
+  return rows;
+}
+
+Result<std::vector<GraphNodeRow>> stale_nodes(Database& db, const GraphScope& scope,
+                                              std::string_view type, std::size_t limit) {
+  // Along an index that holds all that is asked for. Some of what one holder has not heard of for
+  // long another has, so more are looked at than are wanted.
+  static const std::string kSql =
+      "SELECT n.key FROM graph_nodes n WHERE n.agent = ?1 AND n.holder = ?2 AND n.type = ?3 AND "
+      "n.visible = 1 AND n.valid_to_ms IS NULL AND n.status NOT IN ('done', 'cancelled') AND "
+      "n.last_ms + n.lasts * ?4 < ?5 ORDER BY n.last_ms DESC, n.key LIMIT ?6";
+  static const std::string kThen =
+      "SELECT n.key FROM graph_nodes n WHERE n.agent = ?1 AND n.holder = ?2 AND n.type = ?3 AND "
+      "n.visible = 1 AND n.first_ms + n.lasts * ?4 < ?5 ORDER BY n.last_ms DESC, n.key LIMIT ?6";
+  const double half_life_ms = scope.half_life_days * static_cast<double>(kDayMs);
+  std::vector<NodeName> names;
+  for (const auto& holder : scope.holders) {
+    const std::size_t looked = scope.at ? 50 * limit : scope.holders.size() > 1 ? 2 * limit : limit;
+    CLAWMARK_TRY(for_rows(
+        db, scope.at ? kThen : kSql,
+        [&](Statement& row) { names.emplace_back(std::string(type), row.string(0)); }, scope.agent,
+        holder, type, half_life_ms, as_of(scope), looked));
+  }
+  CLAWMARK_ASSIGN(auto rows, assemble_all(db, scope, names));
+  std::erase_if(rows, [](const GraphNodeRow& row) {
+    const bool over = row.status == "done" || row.status == "cancelled" || row.valid_to;
+    return over || row.effective >= kStaleConfidence;
+  });
+  sort_newest(rows);
+  if (rows.size() > limit) rows.resize(limit);
   return rows;
 }
 

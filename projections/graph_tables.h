@@ -57,9 +57,13 @@ CREATE TABLE IF NOT EXISTS graph_nodes__g#(
   source TEXT NOT NULL, due_ms INTEGER, first_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL,
   valid_from_ms INTEGER NOT NULL, valid_to_ms INTEGER, superseded_by TEXT NOT NULL,
   mentions INTEGER NOT NULL, message INTEGER NOT NULL, quote TEXT NOT NULL,
+  lasts REAL NOT NULL,  -- half-lives after which it may be out of date; as good as never: stated
   UNIQUE(agent, holder, type, key)) STRICT;
 CREATE INDEX IF NOT EXISTS graph_nodes__g#_last
-  ON graph_nodes__g#(agent, holder, type, visible, status, last_ms);
+  ON graph_nodes__g#(agent, holder, type, status, last_ms, key, visible, first_ms);
+CREATE INDEX IF NOT EXISTS graph_nodes__g#_old
+  ON graph_nodes__g#(agent, holder, type, last_ms, lasts, key)
+  WHERE visible = 1 AND valid_to_ms IS NULL AND status NOT IN ('done', 'cancelled');
 CREATE INDEX IF NOT EXISTS graph_nodes__g#_key ON graph_nodes__g#(agent, key);
 CREATE TABLE IF NOT EXISTS graph_aliases__g#(
   agent TEXT NOT NULL, alias TEXT NOT NULL, holder TEXT NOT NULL, type TEXT NOT NULL,
@@ -79,6 +83,15 @@ CREATE TABLE IF NOT EXISTS graph_episodes__g#(
   quote TEXT NOT NULL, UNIQUE(agent, holder, type, key)) STRICT;
 CREATE INDEX IF NOT EXISTS graph_episodes__g#_when
   ON graph_episodes__g#(agent, holder, occurred_ms);
+CREATE TABLE IF NOT EXISTS graph_files__g#(
+  seq INTEGER PRIMARY KEY, agent TEXT NOT NULL, id TEXT NOT NULL, text_hash TEXT NOT NULL,
+  message INTEGER NOT NULL, entry_id TEXT NOT NULL, name TEXT NOT NULL, mime TEXT NOT NULL,
+  kind TEXT NOT NULL, bytes INTEGER NOT NULL, tokens INTEGER NOT NULL, start INTEGER NOT NULL,
+  whole INTEGER NOT NULL, said_ms INTEGER NOT NULL, summary TEXT NOT NULL) STRICT;
+CREATE INDEX IF NOT EXISTS graph_files__g#_when ON graph_files__g#(agent, said_ms);
+CREATE INDEX IF NOT EXISTS graph_files__g#_id ON graph_files__g#(agent, id);
+CREATE INDEX IF NOT EXISTS graph_files__g#_text ON graph_files__g#(agent, text_hash);
+CREATE INDEX IF NOT EXISTS graph_files__g#_message ON graph_files__g#(message);
 CREATE TABLE IF NOT EXISTS graph_dissolved__g#(seq INTEGER PRIMARY KEY) STRICT;
 CREATE TABLE IF NOT EXISTS graph_counters__g#(
   name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -90,13 +103,14 @@ inline constexpr std::string_view kGraphDrop =
     "DROP TABLE IF EXISTS graph_let_go__g#; DROP TABLE IF EXISTS graph_merges__g#;"
     "DROP TABLE IF EXISTS graph_nodes__g#; DROP TABLE IF EXISTS graph_aliases__g#;"
     "DROP TABLE IF EXISTS graph_edges__g#; DROP TABLE IF EXISTS graph_episodes__g#;"
-    "DROP TABLE IF EXISTS graph_dissolved__g#; DROP TABLE IF EXISTS graph_counters__g#;";
+    "DROP TABLE IF EXISTS graph_files__g#; DROP TABLE IF EXISTS graph_dissolved__g#; DROP TABLE IF "
+    "EXISTS graph_counters__g#;";
 
 inline constexpr std::string_view kGraphViews = R"sql(
 DROP VIEW IF EXISTS graph_nodes;
 CREATE VIEW graph_nodes AS SELECT id, agent, holder, type, key, visible, name, description,
   status, status_ms, reason, slot, choice, replaces, aliases, confidence, source, due_ms,
-  first_ms, last_ms, valid_from_ms, valid_to_ms, superseded_by, mentions, message, quote
+  first_ms, last_ms, valid_from_ms, valid_to_ms, superseded_by, mentions, message, quote, lasts
   FROM graph_nodes__g#;
 DROP VIEW IF EXISTS graph_edges;
 CREATE VIEW graph_edges AS SELECT id, agent, holder, from_type, from_key, type, slot, to_type,
@@ -126,6 +140,10 @@ CREATE VIEW graph_messages AS SELECT m.message, m.entry_id, m.agent,
 DROP VIEW IF EXISTS graph_merges;
 CREATE VIEW graph_merges AS SELECT agent, holder, type, from_key, into_key, at_ms, undone, source
   FROM graph_merges__g#;
+DROP VIEW IF EXISTS graph_files;
+CREATE VIEW graph_files AS SELECT seq, agent, id, text_hash, message, entry_id, name, mime, kind,
+  bytes, tokens, start, whole, said_ms, summary
+  FROM graph_files__g#;
 DROP VIEW IF EXISTS graph_counters;
 CREATE VIEW graph_counters AS SELECT name, value
   FROM graph_counters__g#;

@@ -1,6 +1,7 @@
 // Relations of things, and walks along them.
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "projections/graph.h"
 #include "projections/graph_rows.h"
@@ -9,6 +10,11 @@ namespace clawmark {
 namespace {
 
 using NodeName = std::pair<std::string, std::string>;  // type, key
+
+std::string name_of(const GraphEdgeRow& edge) {
+  return edge.type + '\x1f' + edge.from_type + '\x1f' + edge.from + '\x1f' + edge.to_type + '\x1f' +
+         edge.to + '\x1f' + std::to_string(edge.from_time.value);
+}
 
 }  // namespace
 
@@ -20,9 +26,10 @@ Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope
       "last_ms, message, quote FROM graph_edges WHERE agent = ?1 AND holder = ?2 AND ";
   static const std::string kEnds =
       "from_ms <= ?5 AND message <= ?8 AND (?6 OR until_ms IS NULL OR until_ms > ?5) ORDER BY "
-      "from_ms DESC, id LIMIT "
-      "?7";
+      "from_ms DESC, type, from_type, from_key, to_type, to_key LIMIT ?7";
   const TimeMs at = scope.last_said();
+  const bool several = scope.holders.size() > 1;  // may know the same relation
+  std::unordered_set<std::string> seen;
   std::vector<GraphEdgeRow> edges;
   for (const auto& holder : scope.holders) {
     for (const char* end :
@@ -44,12 +51,7 @@ Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope
             edge.last = row.time(9);
             edge.message = row.integer(10);
             edge.quote = row.string(11);
-            const bool known = std::any_of(edges.begin(), edges.end(), [&](const GraphEdgeRow& e) {
-              return e.type == edge.type && e.from == edge.from && e.to == edge.to &&
-                     e.from_type == edge.from_type && e.to_type == edge.to_type &&
-                     e.from_time == edge.from_time;
-            });
-            if (!known) edges.push_back(std::move(edge));
+            if (!several || seen.insert(name_of(edge)).second) edges.push_back(std::move(edge));
           },
           scope.agent, holder, type, key, at, ended, limit, scope.last_seq()));
     }
@@ -63,6 +65,38 @@ Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope
   return edges;
 }
 
+Result<std::vector<std::pair<std::string, std::string>>> ties_of_task(Database& db,
+                                                                      const GraphScope& scope,
+                                                                      std::string_view key) {
+  constexpr std::size_t kTies = 20;
+  static const std::string kSql =
+      "SELECT type, to_type, to_key, from_ms FROM graph_edges WHERE agent = ?1 AND from_key = ?2 "
+      "AND "
+      "from_type = 'task' AND holder = ?3 AND from_ms <= ?4 AND message <= ?5 AND type IN "
+      "('ASSIGNED_TO', 'BLOCKED_BY') AND (until_ms IS NULL OR until_ms > ?4) ORDER BY from_ms "
+      "DESC, "
+      "type, to_type, to_key LIMIT ?6";
+  using Tie = std::tuple<std::int64_t, std::string, std::string, std::string>;  // -time, …
+  std::set<Tie> ties;
+  for (const auto& holder : scope.holders) {
+    CLAWMARK_TRY(for_rows(
+        db, kSql,
+        [&](Statement& row) {
+          ties.emplace(-row.integer(3), row.string(0), row.string(1), row.string(2));
+        },
+        scope.agent, key, holder, scope.last_said(), scope.last_seq(), kTies));
+  }
+  std::vector<std::pair<std::string, std::string>> out;
+  std::set<std::tuple<std::string, std::string, std::string>> seen;
+  for (const auto& [time, type, to_type, to_key] : ties) {
+    if (out.size() >= kTies) break;
+    if (!seen.emplace(type, to_type, to_key).second) continue;
+    CLAWMARK_ASSIGN(const auto other, get_node(db, scope, to_type, to_key));
+    if (other) out.emplace_back(type, other->name);
+  }
+  return out;
+}
+
 Result<GraphWalk> walk_graph(Database& db, const GraphScope& scope, const GraphNodeRow& start,
                              int depth, std::size_t nodes_max) {
   constexpr std::size_t kEdgesPerNode = 50;
@@ -74,6 +108,12 @@ Result<GraphWalk> walk_graph(Database& db, const GraphScope& scope, const GraphN
   for (int level = 1; level <= depth && !border.empty(); ++level) {
     std::vector<NodeName> next;
     for (const auto& [type, key] : border) {
+      // What is full is not looked at further: a thing that all hangs on has thousands of
+      // relations.
+      if (walk.nodes.size() >= nodes_max) {
+        walk.cut = true;
+        break;
+      }
       CLAWMARK_ASSIGN(const auto edges, edges_of(db, scope, type, key, false, kEdgesPerNode));
       walk.cut = walk.cut || edges.size() == kEdgesPerNode;
       for (const auto& edge : edges) {

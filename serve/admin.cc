@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "log/event_log.h"
 #include "projections/facts.h"
+#include "projections/facts_at.h"
 #include "projections/overview.h"
 #include "serve/inject.h"
 #include "serve/sharing.h"
@@ -63,8 +64,11 @@ Result<json::object> admin_reconcile(const AdminCall& call) {
 Result<json::object> admin_facts(const AdminCall& call) {
   CLAWMARK_ASSIGN(const Sight sight, operator_sight(call.db, call.params));
   const auto config = call.serving.config();
+  CLAWMARK_ASSIGN(const auto at, parse_as_of(call.db, call.params));
+  const TimeMs now = call.serving.clock.now();
   CLAWMARK_ASSIGN(const auto facts,
-                  read_facts(call.db, sight.scope.agent, sight.holders, call.serving.clock.now()));
+                  at ? facts_at(call.db, sight.scope.agent, sight.holders, *at)
+                     : read_facts(call.db, sight.scope.agent, sight.holders, now));
   json::array list;
   for (const Fact& fact : facts) {
     const bool injected =
@@ -192,6 +196,9 @@ Result<json::object> admin_dissolve(const AdminCall& call) {
 Result<json::object> admin_episodes(const AdminCall& call) {
   return by_tool(call, "wc_episode");
 }
+Result<json::object> admin_files(const AdminCall& call) {
+  return by_tool(call, "wc_file");
+}
 Result<json::object> admin_peek(const AdminCall& call) {
   return by_tool(call, "rc_peek");
 }
@@ -209,7 +216,7 @@ struct Command {
   std::string_view name;
   Result<json::object> (*run)(const AdminCall&);
 };
-constexpr std::array<Command, 22> kCommands = {{{"set", admin_set},
+constexpr std::array<Command, 23> kCommands = {{{"set", admin_set},
                                                 {"forget", admin_forget},
                                                 {"search", admin_search},
                                                 {"facts", admin_facts},
@@ -225,6 +232,7 @@ constexpr std::array<Command, 22> kCommands = {{{"set", admin_set},
                                                 {"restore", admin_restore},
                                                 {"graph", admin_graph},
                                                 {"episodes", admin_episodes},
+                                                {"files", admin_files},
                                                 {"rc_peek", admin_peek},
                                                 {"rc_grep", admin_grep},
                                                 {"rc_slice", admin_slice},

@@ -12,6 +12,7 @@
 #include "serve/sharing.h"
 #include "serve/status.h"
 #include "serve/tool_repl.h"
+#include "serve/tool_world.h"
 #include "serve/tools.h"
 
 namespace clawmark {
@@ -132,7 +133,8 @@ HttpAnswer answer_context(const ApiCall& call, bool summarise) {
     return fail(503, "inert",
                 "memory is off until its configuration is complete: " + config->problems.front());
   }
-  if (summarise && serving.writer != nullptr && !config->extract_url.empty()) {
+  const bool asks = !config->extract_url.empty() || !config->summary_url.empty();
+  if (summarise && serving.writer != nullptr && asks) {
     const auto wait = std::clamp<std::int64_t>(get_int(call.body, "wait_ms"), 0, kReconcileWaitMs);
     const auto done = serving.writer->reconcile(true, wait);
     if (!done.ok()) return fail(done.error());
@@ -152,6 +154,38 @@ HttpAnswer post_assemble(const ApiCall& call) {
 
 HttpAnswer post_compact(const ApiCall& call) {
   return answer_context(call, true);
+}
+
+// Which of these texts hold large contents that are known, and what stands in their place.
+HttpAnswer post_files(const ApiCall& call) {
+  constexpr std::size_t kHashesMax = 200;
+  auto lease = call.serving.readers.lease();
+  if (!lease.ok()) return fail(lease.error());
+  const auto sight = tool_sight(call.serving, **lease, call.body);
+  if (!sight.ok()) return fail(sight.error());
+  const FileScope scope{sight->scope.agent, sight->audiences};
+  json::object known;
+  const auto* hashes = find_array(call.body, "hashes");
+  for (std::size_t n = 0; hashes != nullptr && n < hashes->size() && n < kHashesMax; ++n) {
+    if (!(*hashes)[n].is_string()) continue;
+    const std::string_view hex = view((*hashes)[n].get_string());
+    const auto hash = hash_from_hex(hex);
+    if (!hash) continue;
+    const auto files = large_files_of_text(**lease, scope, *hash);
+    if (!files.ok()) return fail(files.error());
+    json::array parts;
+    for (const LargeFileRow& file : *files) {
+      parts.push_back(json::object{{"id", file.id},
+                                   {"start", file.start},
+                                   {"bytes", file.bytes},
+                                   {"tokens", file.tokens},
+                                   {"text", file_reference(file)}});
+    }
+    if (!parts.empty()) known[hex] = std::move(parts);
+  }
+  json::object body = protocol_object();
+  body["files"] = std::move(known);
+  return ok(body);
 }
 
 HttpAnswer post_notify(const ApiCall& call) {
@@ -186,6 +220,12 @@ HttpAnswer post_hello(const ApiCall& call) {
       config->origins.at("rc_fresh_tail") != "default") {
     context["fresh_tail"] = config->rc_fresh_tail;
   }
+  const auto told = [&](const char* key) {
+    const auto origin = config->origins.find(key);
+    return origin != config->origins.end() && origin->second != "default";
+  };
+  if (told("wc_fresh_tail_count")) context["world_fresh_tail"] = config->wc_fresh_tail_count;
+  if (told("wc_context_threshold")) context["world_threshold"] = config->wc_context_threshold;
   body["context"] = std::move(context);
   return ok(body);
 }
@@ -219,10 +259,11 @@ struct Route {
   std::string_view method, path;  // a path that ends in '/' is a prefix
   HttpAnswer (*answer)(const ApiCall&);
 };
-constexpr std::array<Route, 10> kRoutes = {{{"POST", "/v1/inject", post_inject},
+constexpr std::array<Route, 11> kRoutes = {{{"POST", "/v1/inject", post_inject},
                                             {"POST", kToolPrefix, post_tool},
                                             {"POST", "/v1/assemble", post_assemble},
                                             {"POST", "/v1/compact", post_compact},
+                                            {"POST", "/v1/files", post_files},
                                             {"POST", "/v1/notify", post_notify},
                                             {"POST", "/v1/hello", post_hello},
                                             {"POST", kAdminPrefix, post_admin},

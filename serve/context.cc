@@ -100,7 +100,8 @@ Result<ContextAnswer> conversation_context(Serving& serving, Database& db, const
   if (!request.world) return answer;
   CLAWMARK_ASSIGN(answer.as_of, known_through(db));
   CLAWMARK_ASSIGN(answer.stale, taken_back_since(db, request.as_of));
-  answer.summarised = !serving.config()->extract_url.empty();
+  const auto config = serving.config();
+  answer.summarised = !config->extract_url.empty() || !config->summary_url.empty();
   const GraphScope scope = scope_of(sight, serving.clock.now());
   ConversationPart part{scope.agent, scope.holders, *place.scope.sessions, request.from,
                         request.before};

@@ -9,6 +9,7 @@
 #include "base/read_snapshot.h"
 #include "base/secrets.h"
 #include "base/utf8.h"
+#include "projections/facts_at.h"
 #include "serve/tool_world.h"
 
 namespace clawmark {
@@ -42,7 +43,9 @@ std::vector<RecallItem> state_items(Serving& serving, Database& db, const Sight&
   const bool begins = request.window.known && request.window.count <= 1;
   if (!begins || config.state_chars <= 0) return items;
   const TimeMs now = serving.clock.now();
-  const auto lines = state_lines(db, scope_of(sight, now), kStateLines);
+  GraphScope scope = scope_of(sight, now);
+  scope.half_life_days = config.decay_half_life_days;
+  const auto lines = state_lines(db, scope, kStateLines);
   if (!lines.ok()) {
     answer.degraded.emplace_back("state");
     return items;
@@ -98,10 +101,11 @@ void add_recall(Serving& serving, Database& db, const Sight& sight, const Inject
 }  // namespace
 
 Result<std::vector<Fact>> facts_in_sight(Database& db, const Sight& sight, const Config& config,
-                                         TimeMs now, bool unsure) {
+                                         TimeMs now, bool unsure, const std::optional<AsOf>& at) {
   if (sight.holders.empty()) return std::vector<Fact>{};
   const ReadSnapshot snapshot(db);
-  CLAWMARK_ASSIGN(auto all, read_facts(db, sight.scope.agent, sight.holders, now));
+  CLAWMARK_ASSIGN(auto all, at ? facts_at(db, sight.scope.agent, sight.holders, *at)
+                               : read_facts(db, sight.scope.agent, sight.holders, now));
   std::map<std::pair<std::string, std::string>, std::size_t> best;
   const auto is_shared = [&](const Fact& fact) {
     return std::find(sight.shared.begin(), sight.shared.end(), fact.holder) != sight.shared.end();
@@ -113,7 +117,7 @@ Result<std::vector<Fact>> facts_in_sight(Database& db, const Sight& sight, const
     const bool sure =
         all[i].source == "user" || all[i].effective_confidence >= config.confidence_threshold;
     if (!sure && !unsure) continue;
-    const auto [at, fresh] = best.try_emplace({all[i].key, all[i].subject}, i);
+    const auto [held, fresh] = best.try_emplace({all[i].key, all[i].subject}, i);
     if (fresh) continue;
     const bool own_new = !is_shared(all[i]), own_old = !is_shared(all[at->second]);
     if (own_new != own_old) {
@@ -122,8 +126,9 @@ Result<std::vector<Fact>> facts_in_sight(Database& db, const Sight& sight, const
     }
     // What belongs to somebody is nearer than what is public to the agent.
     const bool public_new = all[i].holder == "agent",
-               public_old = all[at->second].holder == "agent";
-    if (public_new != public_old ? public_old : outranks(all[i], all[at->second])) at->second = i;
+               public_old = all[held->second].holder == "agent";
+    if (public_new != public_old ? public_old : outranks(all[i], all[held->second]))
+      held->second = i;
   }
   std::vector<std::size_t> kept;
   for (const auto& [key, i] : best) kept.push_back(i);

@@ -3,9 +3,11 @@
 // be left out for either is said, and never a reason to fail.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "projections/as_of.h"
 #include "serve/block.h"
 #include "serve/serving.h"
 
@@ -30,9 +32,10 @@ struct InjectAnswer {
 
 // Facts that a caller's prompts carry: live, sure enough, one per key (a person's own word before
 // what was concluded, the newer before the older), in the order of the block. `unsure`: also those
-// below the threshold.
+// below the threshold; `at`: as they stood then.
 Result<std::vector<Fact>> facts_in_sight(Database& db, const Sight& sight, const Config& config,
-                                         TimeMs now, bool unsure = false);
+                                         TimeMs now, bool unsure = false,
+                                         const std::optional<AsOf>& at = std::nullopt);
 
 InjectAnswer inject(Serving& serving, Database& db, const Sight& sight,
                     const InjectRequest& request);

@@ -17,6 +17,7 @@ constexpr std::size_t kLookAhead =
     64;  // code points after a bracket in which a marker's words must begin
 
 bool is_invisible(char32_t c) {
+  if (c >= 0x20 && c < 0x7F) return false;
   if (c == 0x200C || c == 0x200D) return false;  // joiners: part of emoji and of several scripts
   if (c >= 0xFE00 && c <= 0xFE0F) return false;  // variation selectors
   return u_hasBinaryProperty(static_cast<UChar32>(c), UCHAR_DEFAULT_IGNORABLE_CODE_POINT) ||
@@ -25,6 +26,7 @@ bool is_invisible(char32_t c) {
 }
 
 bool is_opening(char32_t c) {
+  if (c < 0x80) return c == '[' || c == '{' || c == '<';
   return c != '(' && (u_charType(static_cast<UChar32>(c)) == U_START_PUNCTUATION || c == '<');
 }
 

@@ -93,6 +93,10 @@ void Retrieval::lexical_leg(Database& db, const Sight& sight, Pool& pool) {
   query.deadline_ms = std::min(std::max(kLexicalMs, left / 8), left / 2 + 1);
   query.clock = &clock_;
   query.context = true;
+  if (pool.query.at) {
+    // Of a place in the log, what it did not know yet is left out with its row.
+    if (!pool.query.at->through) query.before = {pool.query.at->time.value + 1};
+  }
   auto found = lexical_search(db, query);
   db.set_progress(nullptr);
   if (!found.ok()) {
@@ -180,6 +184,8 @@ Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
       continue;
     }
     if (held.contains(row.seq.value)) continue;
+    const auto& then = pool.query.at;
+    if (then && (row.occurred > then->last_said() || row.seq.value > then->last_seq())) continue;
     if (pool.query.window && pool.query.session_id.empty() && (holds_all || window.count > 0) &&
         row.session_key == sight.scope.session_key &&
         (holds_all || row.occurred >= window.oldest)) {

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/config.h"
+#include "projections/as_of.h"
 #include "serve/block.h"
 #include "serve/body_reader.h"
 #include "serve/caller.h"
@@ -40,6 +41,7 @@ struct RecallQuery {
   std::int64_t deadline_steady_ms = 0;
   bool withhold_orders = true;  // leave out texts that give orders to the model
   std::size_t ranked_max = 0;   // messages wanted in RecallAnswer::ranked
+  std::optional<AsOf> at;       // only what had been said by then
 };
 
 struct RecallAnswer {

@@ -210,10 +210,14 @@ Result<ToolAnswer> tool_search(const ToolCallContext& context, const json::objec
   if (trim(query.text).empty()) {
     return ToolAnswer{false, "Say what to look for, in plain words, names or identifiers.", {}};
   }
+  const auto at = parse_as_of(context.db, params);
+  if (!at.ok()) return ToolAnswer{false, at.error().message, {}};
+  query.at = *at;
   RecallAnswer recalled = serving.retrieval.recall(context.db, context.sight, query);
   std::vector<std::string> degraded = std::move(recalled.degraded);
   std::vector<Fact> facts;
-  if (auto read = facts_in_sight(context.db, context.sight, *config, serving.clock.now(), true);
+  if (auto read =
+          facts_in_sight(context.db, context.sight, *config, serving.clock.now(), true, *at);
       read.ok()) {
     facts = std::move(read).value();
   } else {
@@ -223,6 +227,8 @@ Result<ToolAnswer> tool_search(const ToolCallContext& context, const json::objec
 
   std::string text;
   json::array facts_json, recalled_list, degraded_list;
+  if (*at) text = "As of " + format_iso((*at)->time) + ":\n";
+  const std::size_t head = text.size();
   if (!hits.empty()) text += "Facts:\n";
   for (const FactHit& hit : hits) {
     facts_json.push_back(fact_json(*hit.fact, config->timezone));
@@ -241,7 +247,7 @@ Result<ToolAnswer> tool_search(const ToolCallContext& context, const json::objec
     text +=
         ", message " + std::to_string(item.message) + ": \"" + quote_inline(item.excerpt) + "\"\n";
   }
-  text += closing_notes(context, recalled, degraded, text.empty());
+  text += closing_notes(context, recalled, degraded, text.size() == head);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   for (const std::string& part : degraded) degraded_list.emplace_back(part);
   return ToolAnswer{true,

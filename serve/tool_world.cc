@@ -30,18 +30,13 @@ std::string percent(double share) {
 
 }  // namespace
 
-Result<GraphScope> world_scope(const ToolCallContext& context, const json::object& params) {
-  GraphScope scope = scope_of(context.sight, context.serving.clock.now());
+Result<std::optional<AsOf>> parse_as_of(Database& db, const json::object& params) {
   std::string at = get_string(params, "at");
   if (const auto position = get_optional_int(params, "at")) at = std::to_string(*position);
-  if (at.empty()) return scope;
+  if (at.empty()) return std::optional<AsOf>{};
   if (at.size() < 19 && at.find_first_not_of("0123456789") == std::string::npos) {
-    CLAWMARK_ASSIGN(const auto event, EventLog::get(context.db, {std::stoll(at)}));
-    if (event) {
-      scope.at = event->recorded;
-      scope.through = event->seq;
-      return scope;
-    }
+    CLAWMARK_ASSIGN(const auto event, EventLog::get(db, {std::stoll(at)}));
+    if (event) return std::optional<AsOf>(AsOf{event->recorded, event->seq});
   }
   const auto time = parse_iso(at.size() == 10 ? at + "T23:59:59Z" : at);
   if (!time) {
@@ -49,7 +44,17 @@ Result<GraphScope> world_scope(const ToolCallContext& context, const json::objec
                       "`at` is a time like 2026-11-20 or 2026-11-20T18:00:00Z, or the number of an "
                       "event in the log");
   }
-  scope.at = *time;
+  return std::optional<AsOf>(AsOf{*time, std::nullopt});
+}
+
+Result<GraphScope> world_scope(const ToolCallContext& context, const json::object& params) {
+  GraphScope scope = scope_of(context.sight, context.serving.clock.now());
+  scope.half_life_days = context.serving.config()->decay_half_life_days;
+  CLAWMARK_ASSIGN(const auto at, parse_as_of(context.db, params));
+  if (at) {
+    scope.at = at->time;
+    scope.through = at->through;
+  }
   return scope;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "projections/graph.h"
+#include "projections/large_files.h"
 #include "serve/tools.h"
 
 namespace clawmark {
@@ -19,6 +20,9 @@ Result<ToolAnswer> tool_world_graph(const ToolCallContext& context, const json::
 Result<ToolAnswer> tool_world_episode(const ToolCallContext& context, const json::object& params);
 Result<ToolAnswer> tool_world_expand(const ToolCallContext& context, const json::object& params);
 Result<ToolAnswer> tool_world_file(const ToolCallContext& context, const json::object& params);
+
+// What stands in a prompt in the place of a large content: how to read it, and its summary.
+std::string file_reference(const LargeFileRow& file);
 
 // Why: from a line of a prompt or of an answer (a fact's key, a message number, `message f85400ba`
 // in a citation, sum_42, a thing's name, quoted words) to the messages and sources it rests on.

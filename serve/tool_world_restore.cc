@@ -110,22 +110,11 @@ class Restore {
 
   Status stale() {
     text_.heading("May be out of date (not confirmed lately)");
-    const TimeMs now = scope_.at ? *scope_.at : scope_.now;
     std::vector<GraphNodeRow> rows;
     for (const char* type : {"task", "component", "decision", "constraint", "project"}) {
-      NodeQuery query;
-      query.type = type;
-      query.limit = kLooked;
-      // The least sure that count (0.5) fall below the line after a third of a half-life.
-      const double days = kDecayHalfLifeDays * decay_factor(type) * 0.3;
-      query.last_before =
-          TimeMs{now.value - static_cast<std::int64_t>(days * static_cast<double>(kDayMs))};
-      CLAWMARK_ASSIGN(auto found, list_nodes(db_, scope_, query));
-      for (auto& row : found) {
-        const bool over = row.status == "done" || row.status == "cancelled" || row.valid_to;
-        if (over || row.effective >= kStaleConfidence) continue;
-        rows.push_back(std::move(row));
-      }
+      CLAWMARK_ASSIGN(auto found, stale_nodes(db_, scope_, type, kPerSection));
+      rows.insert(rows.end(), std::make_move_iterator(found.begin()),
+                  std::make_move_iterator(found.end()));
     }
     std::stable_sort(rows.begin(), rows.end(), [](const GraphNodeRow& a, const GraphNodeRow& b) {
       if (a.last != b.last) return a.last > b.last;
@@ -164,14 +153,10 @@ class Restore {
  private:
   // Who does it, and what it waits for.
   Result<std::string> relations(const GraphNodeRow& task) {
-    CLAWMARK_ASSIGN(const auto edges, edges_of(db_, scope_, task.type, task.key, false, 20));
+    CLAWMARK_ASSIGN(const auto ties, ties_of_task(db_, scope_, task.key));
     std::string out;
-    for (const auto& edge : edges) {
-      if (edge.from != task.key || edge.from_type != task.type) continue;
-      if (edge.type != "ASSIGNED_TO" && edge.type != "BLOCKED_BY") continue;
-      CLAWMARK_ASSIGN(const auto other, get_node(db_, scope_, edge.to_type, edge.to));
-      if (!other) continue;
-      out += (edge.type == "ASSIGNED_TO" ? "; " : "; blocked by ") + other->name;
+    for (const auto& [type, name] : ties) {
+      out += (type == "ASSIGNED_TO" ? "; " : "; blocked by ") + name;
     }
     return out;
   }

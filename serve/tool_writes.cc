@@ -156,7 +156,15 @@ Result<ToolAnswer> tool_reconcile(const ToolCallContext& context, const json::ob
                        {"remaining", json::object{{"ingest", left.ingest},
                                                   {"embed", left.embed},
                                                   {"extract", left.extract},
-                                                  {"graph", left.graph}}}};
+                                                  {"graph", left.graph}}},
+                       {"stuck", state.stuck}};
+  json::array blocked;
+  std::string held_up;
+  for (const BlockedStage& stage : state.blocked) {
+    blocked.push_back(json::object{{"worker", stage.worker}, {"why", stage.why}});
+    held_up += " " + stage.worker + " is held up (" + stage.why + ").";
+  }
+  details["blocked"] = std::move(blocked);
   if (state.done) {
     return ToolAnswer{true,
                       "Memory is up to date: all history is read, indexed and looked through.",
@@ -165,7 +173,7 @@ Result<ToolAnswer> tool_reconcile(const ToolCallContext& context, const json::ob
   return ToolAnswer{true,
                     "Working on it in the background. Remaining: " + std::to_string(left.ingest) +
                         " to read, " + std::to_string(left.embed) + " to index, " +
-                        std::to_string(left.extract) + " to look through for facts.",
+                        std::to_string(left.extract) + " to look through for facts." + held_up,
                     std::move(details)};
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "projections/as_of.h"
 #include "serve/serving.h"
 
 namespace clawmark {
@@ -33,6 +34,10 @@ std::vector<std::string_view> tool_names();
 // Error: not_found for another name; what the store or the writer says when it cannot.
 Result<ToolAnswer> call_tool(const ToolCallContext& context, std::string_view name,
                              const json::object& params);
+
+// Of params.at: a time, or a position of the log (a number); nullopt: now. Error: invalid, with the
+// remedy.
+Result<std::optional<AsOf>> parse_as_of(Database& db, const json::object& params);
 
 // How far the background work has come, for an answer that could be incomplete: "Index 42% complete
 // …"; empty when all is done.

@@ -29,9 +29,16 @@ struct Remaining {
   std::int64_t ingest = 0, embed = 0, extract = 0, graph = 0;
 };
 
+// A stage with work left that cannot be done as things are, and why.
+struct BlockedStage {
+  std::string worker, why;
+};
+
 struct ReconcileAnswer {
   bool done = false;
+  bool stuck = false;  // all that is left is blocked: waiting does not help
   Remaining remaining;
+  std::vector<BlockedStage> blocked = {};
 };
 
 // Safe from several threads.

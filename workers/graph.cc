@@ -17,7 +17,7 @@ WindowOptions window_options(const GraphExtractor& extractor, const GraphOptions
   out.local = extractor.is_local();
   out.idle_hours = options.idle_hours;
   out.window_messages = kLeafChunkMessages;
-  out.window_chars = kLeafChunkTokens * kCharsPerToken;
+  out.window_chars = options.chunk_tokens * kCharsPerToken;
   out.full_chars = static_cast<std::int64_t>(out.window_chars);
   out.limits = options.limits;
   return out;
@@ -102,13 +102,14 @@ GraphPort::GraphPort(Store& store, BodyStore& bodies, std::shared_ptr<GraphExtra
                      const GraphOptions& options, std::shared_ptr<SecondTries> again)
     : WindowPort(store, bodies, window_options(*extractor, options)),
       extractor_(std::move(extractor)),
+      target_tokens_(options.target_tokens),
       again_(again ? std::move(again) : std::make_shared<SecondTries>()) {}
 
 // Prose that is no good is asked for once more, shorter; then the beginnings of what was said stand
 // for it. So there is always one, and it is always shorter.
 bool GraphPort::again(const std::vector<const WorkItem*>& items, const SpanAnswer& answer) {
   if (extractor_->is_local() || answer.graph->prose.empty()) return false;
-  if (check_summary(answer.graph->prose, texts_of(items), kLeafTargetTokens).empty()) return false;
+  if (check_summary(answer.graph->prose, texts_of(items), target_tokens_).empty()) return false;
   return again_->insert(items.front()->message).second;
 }
 
@@ -201,7 +202,7 @@ std::optional<NewEvent> GraphPort::completed(const std::vector<const WorkItem*>&
   out["holder"] = shared ? first->audience : "";
   std::string prose = answer.prose, method = "normal";
   if (!prose.empty()) {
-    const std::string why = check_summary(prose, texts_of(items), kLeafTargetTokens);
+    const std::string why = check_summary(prose, texts_of(items), target_tokens_);
     if (again_->erase(items.front()->message) > 0) method = "shorter";
     if (!why.empty()) {
       prose = cut_of(items);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/limits_world.h"
 #include "models/graph.h"
 #include "workers/model_machine.h"
 #include "workers/window_port.h"
@@ -42,6 +43,8 @@ class GraphWork final : public ModelWork {
 struct GraphOptions {
   double idle_hours = 3;
   BudgetLimits limits;
+  std::size_t chunk_tokens = kLeafChunkTokens;
+  std::size_t target_tokens = kLeafTargetTokens;  // of a chunk's summary
 };
 
 class GraphPort final : public WindowPort {
@@ -63,6 +66,7 @@ class GraphPort final : public WindowPort {
   json::object merge_json(const GraphMerge& merge) const;
 
   std::shared_ptr<GraphExtractor> extractor_;
+  std::size_t target_tokens_;
   std::shared_ptr<SecondTries> again_;
 };
 

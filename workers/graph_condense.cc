@@ -128,8 +128,7 @@ Status CondensePort::commit(const Commit& commit, TimeMs now) {
   if (commit.answer.summary && whole) {
     const SummaryAnswer& answer = *commit.answer.summary;
     const std::string why =
-        answer.cut ? "too_long"
-                   : check_summary(answer.text, joined(job_->sources), kCondensedTargetTokens);
+        answer.cut ? "too_long" : check_summary(answer.text, joined(job_->sources), target_tokens_);
     const bool shorter = job_->shorter();
     settled_ = true;
     if (why.empty()) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/limits_world.h"
 #include "log/store.h"
 #include "models/summary.h"
 #include "projections/summaries.h"
@@ -48,8 +49,13 @@ class CondenseWork final : public ModelWork {
 class CondensePort final : public Port {
  public:
   CondensePort(Store& store, std::shared_ptr<Summarizer> summarizer,
-               std::shared_ptr<CondenseJob> job, BudgetLimits limits)
-      : store_(store), summarizer_(std::move(summarizer)), job_(std::move(job)), limits_(limits) {}
+               std::shared_ptr<CondenseJob> job, BudgetLimits limits,
+               std::size_t target_tokens = kCondensedTargetTokens)
+      : store_(store),
+        summarizer_(std::move(summarizer)),
+        job_(std::move(job)),
+        limits_(limits),
+        target_tokens_(target_tokens) {}
   WorkerId id() const override { return {"condense", 1}; }
   Result<std::shared_ptr<const Batch>> load(const Load& load, TimeMs now) override;
   Status commit(const Commit& commit, TimeMs now) override;
@@ -67,6 +73,7 @@ class CondensePort final : public Port {
   std::shared_ptr<Summarizer> summarizer_;
   std::shared_ptr<CondenseJob> job_;
   BudgetLimits limits_;
+  std::size_t target_tokens_;
   bool settled_ = false;    // the group at hand has its summary, or is asked about again
   std::int64_t seen_ = -1;  // position of the graph at which nothing was due
   std::int64_t estimated_tokens_ = 0;

@@ -12,6 +12,7 @@
 #include "workers/decay.h"
 #include "workers/driver.h"
 #include "workers/embed.h"
+#include "workers/explore.h"
 #include "workers/extract.h"
 #include "workers/graph.h"
 #include "workers/graph_condense.h"
@@ -119,18 +120,24 @@ void Pipeline::State::build() {
         std::make_unique<ExtractPort>(store, *bodies, models.extractor, extract),
         models.extract_origin);
   }
+  const std::string& graph_origin =
+      options.graph_origin.empty() ? models.extract_origin : options.graph_origin;
   if (models.graph) {
     const auto again = std::make_shared<SecondTries>();
     add_model(std::make_shared<GraphWork>(models.graph, options.zone, again),
-              std::make_unique<GraphPort>(store, *bodies, models.graph,
-                                          GraphOptions{options.idle_hours, options.limits}, again),
-              models.graph->is_local() ? "" : models.extract_origin);
+              std::make_unique<GraphPort>(
+                  store, *bodies, models.graph,
+                  GraphOptions{options.idle_hours, options.limits, options.leaf_chunk_tokens,
+                               options.leaf_target_tokens},
+                  again),
+              models.graph->is_local() ? "" : graph_origin);
   }
   if (models.summarizer) {
     const auto job = std::make_shared<CondenseJob>();
     add_model(std::make_shared<CondenseWork>(models.summarizer, job),
-              std::make_unique<CondensePort>(store, models.summarizer, job, options.limits),
-              models.extract_origin);
+              std::make_unique<CondensePort>(store, models.summarizer, job, options.limits,
+                                             options.condensed_target_tokens),
+              graph_origin);
   }
   if (models.embedder) {
     add_model(std::make_shared<EmbedWork>(models.embedder),
@@ -138,6 +145,7 @@ void Pipeline::State::build() {
               models.embed_origin);
   }
   add_polling(std::make_unique<KeepPort>(store, *bodies));
+  add_polling(std::make_unique<ExplorePort>(store, *bodies, options.large_file_tokens));
   add_polling(std::make_unique<DecayPort>(store));
   add_polling(std::make_unique<ForgetPort>(store, projection_list));
 }

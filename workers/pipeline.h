@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/limits_world.h"
 #include "base/result.h"
 #include "log/bell.h"
 #include "log/body_store.h"
@@ -59,6 +60,10 @@ struct PipelineOptions {
   std::uint64_t seed = 1;    // of the back-off's jitter
   std::int64_t poll_ms = 0;  // 0: kPollMs
   bool search = true;        // keep the lexical index
+  std::size_t large_file_tokens = kLargeFileTokens, leaf_chunk_tokens = kLeafChunkTokens;
+  std::size_t leaf_target_tokens = kLeafTargetTokens;
+  std::size_t condensed_target_tokens = kCondensedTargetTokens;
+  std::string graph_origin;  // of the world model's endpoint; empty: extract_origin
 };
 
 struct BacklogEstimate {

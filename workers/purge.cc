@@ -22,7 +22,7 @@ constexpr std::size_t kUntombedMax = 5000;
 constexpr std::size_t kTellingChars = 4;  // a shorter value says nothing within a quote
 constexpr std::string_view kScanned[] = {event_type::kExtractionCompleted,
                                          event_type::kGraphCompleted, event_type::kSummaryCompleted,
-                                         event_type::kBatchParked};
+                                         event_type::kBatchParked, event_type::kFileExplored};
 constexpr std::string_view kForgetting[] = {
     event_type::kMessageForgotten, event_type::kSessionForgotten, event_type::kPersonForgotten,
     event_type::kFactForgotten, event_type::kSessionDeleted};
@@ -207,8 +207,13 @@ Result<Change> find_changes(Database& db, const Gone& gone) {
         if (holds_gone(event.payload, gone)) out.blank.push_back(event.seq);
         continue;
       }
-      if (event.type == event_type::kSummaryCompleted) {
-        if (speaks_of_gone(event, graph)) out.blank.push_back(event.seq);
+      if (event.type == event_type::kSummaryCompleted || event.type == event_type::kFileExplored) {
+        if (speaks_of_gone(event, graph)) {
+          out.blank.push_back(event.seq);
+        } else if (auto instead = amended_file(event, graph)) {
+          out.blank.push_back(event.seq);
+          out.instead.push_back(std::move(*instead));
+        }
         continue;
       }
       auto instead = event.type == event_type::kGraphCompleted ? amended_graph(event, graph)

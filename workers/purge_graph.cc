@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "log/graph_events.h"
 
 namespace clawmark {
 namespace {
@@ -56,7 +57,24 @@ Status find_forgotten_claims(Database& db, GraphGone& gone) {
 }
 
 bool speaks_of_gone(const Event& event, const GraphGone& gone) {
+  if (event.type == event_type::kFileExplored) {
+    const std::int64_t message = get_int(event.payload, "message");
+    return gone.whole.contains(message) || gone.sources.contains(message);
+  }
   return names_one_of(event, gone.whole) || names_one_of(event, gone.sources);
+}
+
+std::optional<NewEvent> amended_file(const Event& event, const GraphGone& gone) {
+  if (event.type != event_type::kFileExplored) return std::nullopt;
+  if (!tells_of(gone, json::value(get_string(event.payload, "summary") + "\n" +
+                                  get_string(event.payload, "name")))) {
+    return std::nullopt;
+  }
+  NewEvent out{event.type,     event.version, event.scope, event.dedupe_key + ":kept",
+               event.occurred, event.payload};
+  out.payload["name"] = "";
+  out.payload["summary"] = "(what was seen of it told something that was forgotten)";
+  return out;
 }
 
 std::optional<NewEvent> amended_graph(const Event& event, const GraphGone& gone) {

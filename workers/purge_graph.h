@@ -29,7 +29,10 @@ Status find_forgotten_claims(Database& db, GraphGone& gone);
 // The event as it would have been without what was forgotten; nullopt: it holds none of it.
 std::optional<NewEvent> amended_graph(const Event& event, const GraphGone& gone);
 
-// A summary goes as a whole; what stands below it is joined again.
+// A summary goes as a whole; what stands below it is joined again. So does what was seen of a large
+// content.
 bool speaks_of_gone(const Event& event, const GraphGone& gone);
+// What was seen of a content that stands, without the summary when that tells what was forgotten.
+std::optional<NewEvent> amended_file(const Event& event, const GraphGone& gone);
 
 }  // namespace clawmark

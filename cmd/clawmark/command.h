@@ -23,6 +23,7 @@ enum ExitCode : int {
   kExitFailed = 1,     // the command failed, or verify or doctor found something
   kExitUsage = 2,      // wrong arguments or configuration
   kExitWorkLeft = 3,   // reconcile: there is still work, and the answer says how much
+  kExitBlocked = 4,    // reconcile --wait: what is left is blocked, and waiting does not help
   kExitNoStore = 69,   // there is no store yet (EX_UNAVAILABLE)
   kExitUnusable = 78,  // the store cannot be used as it is (EX_CONFIG)
   kExitHeld = 75,      // another process holds the store (EX_TEMPFAIL)
@@ -114,6 +115,7 @@ void add_config(Registry& registry);
 void add_restore(Registry& registry);
 void add_graph(Registry& registry);
 void add_episodes(Registry& registry);
+void add_files(Registry& registry);
 void add_history(Registry& registry);
 void add_explain(Registry& registry);
 void add_dissolve(Registry& registry);

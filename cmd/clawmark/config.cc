@@ -31,6 +31,7 @@ int show(Session& session) {
       rows.push_back({key, one_line(value, 60), config.origins.at(key)});
     }
     std::fputs(format_table({"key", "value", "from"}, rows).c_str(), stdout);
+    for (const auto& note : config.notes) std::fprintf(stderr, "%s\n", note.c_str());
     for (const auto& problem : config.problems) std::fprintf(stderr, "%s\n", problem.c_str());
   }
   return config.problems.empty() ? kExitOk : kExitUsage;

@@ -113,6 +113,7 @@ void add_all(Registry& registry) {
   add_restore(registry);
   add_graph(registry);
   add_episodes(registry);
+  add_files(registry);
   add_history(registry);
   add_explain(registry);
   add_dissolve(registry);

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <vector>
 
 #include "cmd/clawmark/command.h"
 #include "cmd/terminal.h"
@@ -26,6 +27,24 @@ bool is_done(const json::object& answer) {
   return get_bool(details == nullptr ? answer : *details, "done");
 }
 
+bool is_stuck(const json::object& answer) {
+  const auto* details = find_object(answer, "details");
+  return get_bool(details == nullptr ? answer : *details, "stuck");
+}
+
+// "graph: blocked: http_401 since …; …"
+std::vector<std::string> blocked_lines(const json::object& answer) {
+  const auto* details = find_object(answer, "details");
+  const auto* blocked = find_array(details == nullptr ? answer : *details, "blocked");
+  std::vector<std::string> out;
+  for (std::size_t n = 0; blocked != nullptr && n < blocked->size(); ++n) {
+    if (!(*blocked)[n].is_object()) continue;
+    const json::object& stage = (*blocked)[n].get_object();
+    out.push_back(get_string(stage, "worker") + " cannot go on: " + get_string(stage, "why"));
+  }
+  return out;
+}
+
 int reconcile(Session& session, bool wait, bool drain) {
   ProgressBar bar(stderr);
   std::int64_t most = 0;
@@ -33,7 +52,8 @@ int reconcile(Session& session, bool wait, bool drain) {
     json::object params{{"drain", drain}, {"wait_ms", kStepMs}};
     const auto answer =
         session.ask("reconcile", std::move(params), Access::kCreate, kStepMs + 20'000);
-    if (answer.ok() && wait && !is_done(*answer)) {
+    const bool stuck = answer.ok() && !is_done(*answer) && is_stuck(*answer);
+    if (answer.ok() && wait && !is_done(*answer) && !stuck) {
       most = std::max(most, left(*answer));
       bar.show("reconcile", most - left(*answer), most);
       continue;
@@ -54,8 +74,10 @@ int reconcile(Session& session, bool wait, bool drain) {
         }
       }
       std::printf("; `clawmark status` says why\n");
+      for (const std::string& line : blocked_lines(found)) std::printf("%s\n", line.c_str());
     });
     if (code != kExitOk) return code;
+    if (wait && stuck) return kExitBlocked;
     return is_done(*answer) ? kExitOk : kExitWorkLeft;
   }
 }
@@ -86,7 +108,8 @@ void add_reconcile(Registry& registry) {
         if (options->estimate) return estimate(session);
         return reconcile(session, options->wait, !options->no_drain);
       });
-  arguments.flag("--wait", options->wait, "until nothing is left");
+  arguments.flag("--wait", options->wait,
+                 "until nothing is left; exit code 4 when what is left is blocked");
   arguments.flag("--estimate", options->estimate,
                  "only say what is waiting for models and what it will cost");
   arguments.flag("--no-drain", options->no_drain,

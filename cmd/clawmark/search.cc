@@ -9,13 +9,14 @@ namespace clawmark {
 
 void add_search(Registry& registry) {
   struct Options {
-    std::string query;
+    std::string query, at;
     std::int64_t limit = 0;
   };
   auto options = std::make_shared<Options>();
   Arguments& arguments = registry.add(
       "search", "facts and past messages about something", [options](Session& session) {
         json::object params{{"query", options->query}};
+        if (!options->at.empty()) params["at"] = options->at;
         if (options->limit > 0) params["limit"] = options->limit;
         const auto answer =
             session.ask("search", session.with_eyes(std::move(params)), Access::kRead);
@@ -33,6 +34,8 @@ void add_search(Registry& registry) {
       });
   arguments.text("query", options->query, "what to look for", true);
   arguments.number("--limit", options->limit, 1, 50, "how many past messages at most");
+  arguments.text("--at", options->at,
+                 "as of then: 2026-11-20, 2026-11-20T18:00:00Z or the number of an event", false);
 }
 
 }  // namespace clawmark

@@ -78,6 +78,37 @@ void add_episodes(Registry& registry) {
   arguments.number("--limit", options->limit, 1, 100, "how many at most");
 }
 
+void add_files(Registry& registry) {
+  struct Asked : Options {
+    std::int64_t from_line = 0, lines = 0, from_char = 0, chars = 0;
+  };
+  auto options = std::make_shared<Asked>();
+  Arguments& arguments = registry.add(
+      "files", "large contents of messages and files that were spoken of: all, or a range of one",
+      [options](Session& session) {
+        json::object params{{"action", options->text.empty() ? "list" : "get"}};
+        set(params, "id", options->text);
+        set(params, "at", options->at);
+        const auto number = [&](const char* key, std::int64_t value) {
+          if (value > 0) params[key] = value;
+        };
+        number("fromLine", options->from_line);
+        number("lines", options->lines);
+        number("fromChar", options->from_char);
+        number("chars", options->chars);
+        number("limit", options->limit);
+        return show(session, "files", std::move(params));
+      });
+  arguments.text("id", options->text, "which: lf_… as the list has it, or a file's name", false);
+  arguments.number("--from-line", options->from_line, 1, INT64_MAX, "from this line on");
+  arguments.number("--lines", options->lines, 1, 2000, "so many lines (default 200)");
+  arguments.number("--from-char", options->from_char, 1, INT64_MAX, "from this character on");
+  arguments.number("--chars", options->chars, 100, 12'000, "so many characters");
+  arguments.number("--limit", options->limit, 1, 50, "how many of the list");
+  arguments.text("--at", options->at,
+                 "as of then: 2026-11-20, 2026-11-20T18:00:00Z or the number of an event", false);
+}
+
 void add_explain(Registry& registry) {
   auto options = std::make_shared<Options>();
   Arguments& arguments = registry.add(

@@ -69,6 +69,7 @@ Wish wait_for_wish(App& app) {
 }
 
 void say_state(const App& app, const Config& config) {
+  for (const auto& note : config.notes) log_line(LogLevel::kNotice, "config", note);
   if (!app.inert()) {
     log_line(
         LogLevel::kNotice, "clawmarkd",

@@ -82,6 +82,7 @@ void print_report(App& app, const DrainReport& report, std::int64_t fresh, std::
 
 int run_once(const Config& config) {
   set_log_level(LogLevel::kWarning);
+  for (const auto& note : config.notes) log_line(LogLevel::kNotice, "config", note);
   for (const auto& problem : config.problems) log_error("config", problem);
   if (!config.problems.empty()) return 2;
   if (!stat_file(config.state_dir) && config.transcripts_dir.empty() &&

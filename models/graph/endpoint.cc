@@ -9,12 +9,13 @@
 #include "models/evidence.h"
 #include "models/extract_prompt.h"
 #include "models/graph/answer.h"
+#include "models/summary_targets.h"
 
 namespace clawmark {
 namespace {
 
 constexpr char kPromptVersion[] = "graph-1";
-constexpr int kAnswerTokens = 4000;  // 1,400 of prose, the rest JSON
+constexpr std::size_t kJsonTokens = 2600;  // of an answer, beside its prose
 
 std::string graph_instructions(std::string_view zone, std::string_view words) {
   std::string text =
@@ -97,10 +98,18 @@ void lend_evidence(GraphAnswer& answer) {
   }
 }
 
+// "1,000": of English, for so many tokens.
+std::string words_of(std::size_t tokens) {
+  std::string words = std::to_string(tokens * 5 / 7);
+  if (words.size() > 3) words.insert(words.size() - 3, ",");
+  return words;
+}
+
 class EndpointGraphExtractor final : public GraphExtractor {
  public:
-  explicit EndpointGraphExtractor(const EndpointOptions& options)
-      : chat_(options, "graph", kAnswerTokens) {}
+  EndpointGraphExtractor(const EndpointOptions& options, std::size_t prose_tokens)
+      : prose_tokens_(prose_tokens),
+        chat_(options, "graph", static_cast<int>(prose_tokens_ + kJsonTokens)) {}
 
   std::string model() const override { return chat_.name(); }
   std::string prompt_version() const override { return kPromptVersion; }
@@ -111,11 +120,13 @@ class EndpointGraphExtractor final : public GraphExtractor {
   }
 
   HttpRequest plan(std::span<const WindowMessage> window, std::string_view zone) const override {
-    return chat_.request(graph_instructions(zone, "1,000"), transcript_block(window, zone), false);
+    return chat_.request(graph_instructions(zone, words_of(prose_tokens_)),
+                         transcript_block(window, zone), false);
   }
   HttpRequest plan_shorter(std::span<const WindowMessage> window,
                            std::string_view zone) const override {
-    return chat_.request(graph_instructions(zone, "400"), transcript_block(window, zone), false);
+    return chat_.request(graph_instructions(zone, words_of(prose_tokens_ * 2 / 5)),
+                         transcript_block(window, zone), false);
   }
 
   Result<GraphAnswer> interpret(const Result<HttpResponse>& response,
@@ -141,13 +152,19 @@ class EndpointGraphExtractor final : public GraphExtractor {
   }
 
  private:
+  std::size_t prose_tokens_;
   Chat chat_;
 };
 
 }  // namespace
 
 std::unique_ptr<GraphExtractor> make_endpoint_graph_extractor(const EndpointOptions& options) {
-  return std::make_unique<EndpointGraphExtractor>(options);
+  return make_endpoint_graph_extractor(options, kLeafTargetTokens);
+}
+
+std::unique_ptr<GraphExtractor> make_endpoint_graph_extractor(const EndpointOptions& options,
+                                                              std::size_t prose_tokens) {
+  return std::make_unique<EndpointGraphExtractor>(options, prose_tokens);
 }
 
 }  // namespace clawmark

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "models/chat.h"
 #include "models/graph/answer.h"
+#include "models/summary_targets.h"
 
 namespace clawmark {
 namespace {
@@ -82,8 +83,8 @@ std::string instructions(int depth, std::size_t tokens_max) {
 
 class EndpointSummarizer final : public Summarizer {
  public:
-  explicit EndpointSummarizer(const EndpointOptions& options)
-      : chat_(options, "summary", static_cast<int>(2 * kCondensedTargetTokens)) {}
+  EndpointSummarizer(const EndpointOptions& options, std::size_t target_tokens)
+      : target_(target_tokens), chat_(options, "summary", static_cast<int>(2 * target_tokens)) {}
   std::string model() const override { return chat_.name(); }
   std::string prompt_version() const override { return kPromptVersion; }
 
@@ -91,7 +92,7 @@ class EndpointSummarizer final : public Summarizer {
     std::string user = "<<<SUMMARIES\n";
     for (const auto& text : texts) user += to_text(json::value(text)) + "\n";
     user += "SUMMARIES>>>";
-    const std::size_t target = shorter ? kCondensedTargetTokens / 2 : kCondensedTargetTokens;
+    const std::size_t target = shorter ? target_ / 2 : target_;
     return chat_.request(instructions(depth, target), user, false);
   }
 
@@ -106,6 +107,7 @@ class EndpointSummarizer final : public Summarizer {
   }
 
  private:
+  std::size_t target_;
   Chat chat_;
 };
 
@@ -162,7 +164,12 @@ std::string cut_summary(std::span<const std::string> texts, std::size_t chars_ma
 }
 
 std::unique_ptr<Summarizer> make_endpoint_summarizer(const EndpointOptions& options) {
-  return std::make_unique<EndpointSummarizer>(options);
+  return make_endpoint_summarizer(options, kCondensedTargetTokens);
+}
+
+std::unique_ptr<Summarizer> make_endpoint_summarizer(const EndpointOptions& options,
+                                                     std::size_t target_tokens) {
+  return std::make_unique<EndpointSummarizer>(options, target_tokens);
 }
 
 }  // namespace clawmark

@@ -16,7 +16,7 @@ test("the world model's tools have the names and parameters that their users kno
     wc_graph: "action, nodeType?, name?, depth?, limit?, at?",
     wc_episode: "action, minSalience?, eventType?, query?, limit?, at?",
     wc_expand: "summaryId",
-    wc_file: "action, id?",
+    wc_file: "action, id?, fromLine?, lines?, fromChar?, chars?, limit?, at?",
   });
 });
 

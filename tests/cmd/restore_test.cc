@@ -143,6 +143,32 @@ TEST(Restore, the_sample_is_restored_line_by_line_as_it_was_told) {
   EXPECT_EQ(text, expected);
 }
 
+TEST(Restore, the_readme_shows_lines_of_it_in_their_order) {
+  const std::string root = std::string(CLAWMARK_SOURCE_DIR);
+  const auto read = [](const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string((std::istreambuf_iterator<char>(file)), {});
+  };
+  const std::string golden = read(root + "/tests/cmd/restore.txt");
+  const std::string readme = read(root + "/README.md");
+  std::size_t at = readme.find("Where things were left off:");
+  ASSERT_NE(at, std::string::npos);
+  std::size_t from = 0;
+  int lines = 0;
+  for (;; ++lines) {
+    const auto end = readme.find('\n', at);
+    std::string line = readme.substr(at, end - at);
+    at = end + 1;
+    if (line == "```") break;
+    const bool cut = line.ends_with("…");
+    if (cut) line.resize(line.rfind(' '));
+    const auto found = golden.find("\n" + line + (cut ? "" : "\n"), from == 0 ? 0 : from - 1);
+    ASSERT_NE(found, std::string::npos) << line;
+    if (!line.empty()) from = found + 1 + line.size();
+  }
+  EXPECT_GT(lines, 15);
+}
+
 TEST(Restore, another_order_of_reading_gives_the_same_lines) {
   Sampled sample, reversed(true);
   EXPECT_EQ(reversed.restore(), sample.restore());
