@@ -1,12 +1,14 @@
 // Large contents of messages: in their place stands what the service saw of them, with the id under
-// which it reads them back. What the service does not know stays as it is.
+// which it reads them back.
+// What the service does not know stays as it is.
 import { createHash } from "node:crypto";
 import { messageTokens } from "./tokens.js";
 
 /** Below so many characters no content is large, whatever the threshold. */
 const CHARS_MIN = 4000;
 const HASHES_MAX = 200;
-const hashes = new WeakMap(); // message → hash of its text: the host hands the same objects in again
+/** Message → hash of its text: the host hands the same objects in again. */
+const hashes = new WeakMap();
 
 /** The texts of a message as the service reads them: parts, joined by line ends. */
 function textOf(message) {
@@ -28,7 +30,7 @@ function hashOf(message) {
 
 /**
  * @param {object[]} messages as the host gives them
- * @param {(hashes: string[]) => Promise<object>} ask hash of a text → its parts {start, bytes, text},
+ * @param {(hashes: string[]) => Promise<object>} ask hash of a text → parts {start, bytes, text}
  *   in bytes, as POST /v1/files answers
  * @returns {Promise<object[]>} new objects where something was replaced, the same ones elsewhere
  */

@@ -15,11 +15,13 @@ test("a large result that is known is replaced as a whole, and stays the answer 
     let asked;
     const shown = await withoutLarge(messages, async (hashes) => {
       asked = hashes;
-      return { [hash(text)]: [{ start: 0, bytes: Buffer.byteLength(text), text: "[kept as lf_1]" }] };
+      return { [hash(text)]: [{ start: 0, bytes: Buffer.byteLength(text),
+        text: "[kept as lf_1]" }] };
     });
     assert.deepEqual(asked, [hash(text)], "small ones are not asked about");
     assert.equal(shown[0], messages[0]);
-    assert.deepEqual(shown[1], { ...messages[1], content: [{ type: "text", text: "[kept as lf_1]" }] });
+    assert.deepEqual(shown[1],
+      { ...messages[1], content: [{ type: "text", text: "[kept as lf_1]" }] });
     assert.equal(messages[1].content[0].text, text, "the host's own object is as it was");
   });
 
