@@ -119,9 +119,9 @@ Result<std::vector<Fact>> facts_in_sight(Database& db, const Sight& sight, const
     if (!sure && !unsure) continue;
     const auto [held, fresh] = best.try_emplace({all[i].key, all[i].subject}, i);
     if (fresh) continue;
-    const bool own_new = !is_shared(all[i]), own_old = !is_shared(all[at->second]);
+    const bool own_new = !is_shared(all[i]), own_old = !is_shared(all[held->second]);
     if (own_new != own_old) {
-      if (own_new) at->second = i;
+      if (own_new) held->second = i;
       continue;
     }
     // What belongs to somebody is nearer than what is public to the agent.

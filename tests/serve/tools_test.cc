@@ -183,11 +183,11 @@ TEST_F(Tools, review_lists_what_was_concluded_long_ago) {
 }
 
 TEST_F(Tools, reconcile_says_what_remains) {
-  world.reconcile_answer = {false, {3, 20, 1}};
+  world.reconcile_answer = {false, false, {3, 20, 1}};
   const auto working = call("clawmark_reconcile", {});
   EXPECT_EQ(get_int(working.at("details").as_object().at("remaining").as_object(), "embed"), 20);
   EXPECT_FALSE(working.at("details").as_object().at("done").as_bool());
-  world.reconcile_answer = {true, {}};
+  world.reconcile_answer = {true, false, {}};
   EXPECT_TRUE(call("clawmark_reconcile", {{"drain", false}})
                   .at("details")
                   .as_object()

@@ -49,10 +49,11 @@ export function faultsOf(messages) {
   return faults;
 }
 
-export const cost = (messages) => messages.reduce((all, message) => all + messageTokens(message), 0);
+export const cost = (messages) =>
+  messages.reduce((all, message) => all + messageTokens(message), 0);
 export const isUser = (message) => message.role === "user";
 
-/** A request as a provider reads it, from the engine's answer: what is said first, then messages. */
+/** A request as a provider reads it, from the engine's answer: what is said first, messages. */
 export function commonBytes({ messages, systemPromptAddition = "" }) {
   return Buffer.from([systemPromptAddition, ...messages.map((one) => JSON.stringify(one))]
     .join("\n"));
@@ -83,6 +84,7 @@ function commonPrefix(a, b) {
 }
 
 const percent = (share) => `${(share * 100).toFixed(1)} %`;
-export const told = (name, { median, p10, overall, whole }) => `${name}: common prefix with the turn `
+export const told = (name, { median, p10, overall, whole }) =>
+  `${name}: common prefix with the turn `
   + `before: median ${percent(median)}, p10 ${percent(p10)}, ${percent(overall)} of all bytes; `
   + `${percent(whole)} of turns keep 95 % or more`;
