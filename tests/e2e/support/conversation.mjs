@@ -111,6 +111,7 @@ export function tell(name, { perTenth, most, mean, prefix }) {
   const percent = (share) => `${(share * 100).toFixed(1)} %`;
   return `${name}: input tokens per turn ${mean} on average, ${most} at most, by tenths `
     + `${perTenth.join(" ")}; common prefix with the turn before: `
-    + `median ${percent(prefix.median)}, p10 ${percent(prefix.p10)}, ${percent(prefix.overall)} of all bytes, `
+    + `median ${percent(prefix.median)}, p10 ${percent(prefix.p10)}, `
+    + `${percent(prefix.overall)} of all bytes, `
     + `95 % or more in ${percent(prefix.whole)} of turns`;
 }
