@@ -4,11 +4,21 @@
 #include "base/secrets.h"
 #include "log/cursor.h"
 #include "log/event_log.h"
+#include "projections/messages.h"
+#include "projections/rebuild.h"
 
 namespace clawmark {
 namespace {
 
 constexpr std::size_t kTextsAtOnce = 64;  // in one step: others want the writer, too
+
+// Up to here the index knows which messages were forgotten or deleted.
+Result<Seq> folded_through(Database& db) {
+  CLAWMARK_ASSIGN(const int generation, live_generation(db, "messages"));
+  CLAWMARK_ASSIGN(const CursorState cursor,
+                  load_cursor(db, projection_worker("messages", generation)));
+  return cursor.position;
+}
 
 }  // namespace
 
@@ -25,15 +35,20 @@ Result<std::shared_ptr<const Batch>> KeepPort::load(const Load&, TimeMs now) {
   CLAWMARK_ASSIGN(const std::int64_t left, pending(now));
   if (left == 0) return std::shared_ptr<const Batch>(std::move(batch));
   CLAWMARK_ASSIGN(const CursorState cursor, load_cursor(store_.db(), id()));
-  CLAWMARK_ASSIGN(const Seq head, EventLog::head(store_.db()));
+  CLAWMARK_ASSIGN(const Seq end, folded_through(store_.db()));
+  from_ = to_ = cursor.position;
+  if (from_ >= end) return std::shared_ptr<const Batch>(std::move(batch));
   const std::vector<std::string_view> types = {event_type::kMessageObserved};
   CLAWMARK_ASSIGN(const auto events,
                   EventLog::read(store_.db(), cursor.position, kTextsAtOnce, types));
-  from_ = cursor.position;
-  to_ = events.size() < kTextsAtOnce ? head : events.back().seq;
-  std::vector<Seq> wanted;
+  to_ = events.size() < kTextsAtOnce ? end : std::min(end, events.back().seq);
+  std::vector<Seq> seen, wanted;
   for (const Event& event : events) {
-    if (event.seq <= to_) wanted.push_back(event.seq);
+    if (event.seq <= to_ && !event.redacted) seen.push_back(event.seq);
+  }
+  CLAWMARK_ASSIGN(const auto rows, read_messages(store_.db(), seen));
+  for (const MessageRow& row : rows) {
+    if (row.state != "deleted") wanted.push_back(row.seq);
   }
   CLAWMARK_ASSIGN(const auto bodies, bodies_.get(store_.db(), wanted));
   CLAWMARK_TRY(patience_.check(bodies, now));

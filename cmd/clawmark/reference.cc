@@ -42,7 +42,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 31> kExample
     {"completion",
      "clawmark completion bash > ~/.local/share/bash-completion/completions/clawmark"},
     {"manual", "clawmark manual > ~/.local/share/man/man1/clawmark.1"},
-    {"file", "clawmark file"},
+    {"files", "clawmark files"},
 }};
 
 constexpr std::array<std::pair<int, std::string_view>, 7> kExitCodes = {{

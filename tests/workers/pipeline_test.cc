@@ -415,7 +415,7 @@ TEST(Driver, drains_serves_commands_between_slices_and_stops) {
   ASSERT_TRUE(report.ok());
   EXPECT_TRUE(report->done) << testing::PrintToString(report->workers.size());
   EXPECT_EQ(acknowledged, 20);
-  EXPECT_EQ(w.pipeline->status().size(), 10u);
+  EXPECT_EQ(w.pipeline->status().size(), 12u);
   w.pipeline->stop();
   EXPECT_FALSE(w.pipeline->running());
   EXPECT_EQ(w.count("message.observed"), 2000);
