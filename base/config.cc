@@ -243,7 +243,7 @@ class Loader {
       return;
     }
     problem(name + " (environment): unknown variable" + nearest(name, true) +
-            " unset it, or see `clawmark config show`");
+            "; unset it, or see `clawmark config show`");
   }
 
   static std::string describe(const ConfigField& field, std::string_view origin) {

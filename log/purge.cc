@@ -43,13 +43,24 @@ Result<bool> holds_any(const std::string& path, const std::vector<std::string>& 
   }
 }
 
+std::string as_string(std::span<const std::uint8_t> bytes) {
+  return {bytes.begin(), bytes.end()};
+}
+
 }  // namespace
 
 Result<PurgedTexts> drop_texts(Transaction& txn, std::span<const Seq> messages,
-                               std::span<const Hash256> hashes) {
+                               std::span<const Hash256> hashes, std::vector<std::string>* frames) {
   Database& db = txn.db();
   PurgedTexts out;
   for (const Hash256& hash : hashes) {
+    if (frames != nullptr) {
+      CLAWMARK_ASSIGN(auto* kept, db.cached("SELECT frame FROM bodies WHERE hash = ?"));
+      kept->with(hash);
+      CLAWMARK_ASSIGN(const bool there, kept->step());
+      if (there) frames->emplace_back(as_string(kept->blob(0)));
+      kept->reset();
+    }
     CLAWMARK_TRY(db.run("DELETE FROM bodies WHERE hash = ?", hash));
     out.bodies += db.changes();
   }

@@ -18,9 +18,11 @@ struct PurgedTexts {
 // Texts of messages that nobody may see any more: `hashes` (of raw texts that no other message
 // shares) leave the vault, the messages' chunks and the vectors that only they had leave the
 // embedding cache, what was set aside of them leaves table parked. What tells the messages again
-// when a carrier shows them once more (identity, place) stays.
+// when a carrier shows them once more (identity, place) stays. `frames`, unless null, gets the
+// bytes under which the vault kept those texts, to look for them afterwards.
 Result<PurgedTexts> drop_texts(Transaction& txn, std::span<const Seq> messages,
-                               std::span<const Hash256> hashes);
+                               std::span<const Hash256> hashes,
+                               std::vector<std::string>* frames = nullptr);
 
 // Rewrites the database without its free pages and empties the write-ahead log. Error: retriable
 // while a reader holds an old state for longer than the connection's busy timeout.

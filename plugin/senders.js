@@ -3,7 +3,11 @@
 // when the turn began. Only where both agree is it passed on. Groups are left alone.
 
 const KNOWN_MAX = 256;
-const known = new Map(); // session key → sender id, least recently seen first
+/**
+ * Session key → sender id, least recently seen first. The host loads the plugin once for its hooks
+ * and once more for its context engine, in one process: both know the same.
+ */
+const known = globalThis[Symbol.for("clawmark.senders")] ??= new Map();
 
 /** @param {{session_key?: string, sender_id?: string}} caller as the host gave it for a turn */
 export function rememberSender({ session_key: key, sender_id: sender }) {

@@ -1,6 +1,7 @@
 #include "serve/forget_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <set>
 
@@ -70,16 +71,64 @@ std::vector<MessageRow> with_text(const ToolCallContext& context, std::vector<Me
   return out;
 }
 
-// The messages that a fact came from: its evidence, what was said just before it was stated, and
-// answers that say it again.
+// Words that stand in many facts and tell none of them apart, as the index keeps them (stems).
+constexpr std::array<std::string_view, 24> kSaysNothing = {
+    "alway",  "becaus",  "call", "choos", "chose", "decid", "dislik", "enjoi",
+    "hate",   "instead", "like", "live",  "love",  "name",  "need",   "never",
+    "prefer", "rememb",  "set",  "us",    "use",   "want",  "wish",   "work"};
+
+// The words by which a value is known again where it is told in other words ("likes jazz": jazz).
+std::set<std::string> telling_words(std::string_view value) {
+  std::set<std::string> out;
+  for (auto& token : search_tokens(value)) {
+    const bool says_nothing =
+        is_stop_word(token) ||
+        std::find(kSaysNothing.begin(), kSaysNothing.end(), token) != kSaysNothing.end();
+    if (!says_nothing && count_code_points(token) >= kTellingChars) out.insert(std::move(token));
+  }
+  return out;
+}
+
+std::size_t shared_words(const std::set<std::string>& words, std::string_view text) {
+  const auto tokens = search_tokens(text);
+  const std::set<std::string> there(tokens.begin(), tokens.end());
+  return static_cast<std::size_t>(std::count_if(
+      words.begin(), words.end(), [&](const std::string& word) { return there.contains(word); }));
+}
+
+// What the same people said in the quarter of an hour behind each of these messages.
+Result<std::vector<MessageRow>> said_shortly_after(const ToolCallContext& context,
+                                                   const std::vector<MessageRow>& evidence) {
+  std::vector<MessageRow> out;
+  for (const MessageRow& row : evidence) {
+    CLAWMARK_ASSIGN(auto behind,
+                    said_shortly_before(context.db, row.agent, context.sight.audiences,
+                                        {row.occurred.value + kStatedAfterMs}, kStatedAfterMs));
+    std::erase_if(behind, [&](const MessageRow& other) {
+      return other.role != "user" || other.occurred < row.occurred;
+    });
+    add_rows(out, std::move(behind));
+  }
+  return out;
+}
+
+// The messages that a fact came from: its evidence, what was said just before it was stated, what
+// said it again within a quarter of an hour, and answers that repeat a word of it.
 Status add_sources(const ToolCallContext& context, const Fact& fact, ForgetPlan& plan) {
   CLAWMARK_ASSIGN(auto evidence, evidence_of(context.db, fact));
   std::erase_if(evidence, [](const MessageRow& row) { return !row.recallable; });
   const std::string value = fold_case(fact.value);
+  const std::set<std::string> words = telling_words(fact.value);
   if (count_code_points(value) >= kTellingChars) {
     const auto says_it = [&](const std::string& text) {
-      return fold_case(text).find(value) != std::string::npos;
+      return fold_case(text).find(value) != std::string::npos ||
+             (!words.empty() && shared_words(words, text) == words.size());
     };
+    const auto repeats_it = [&](const std::string& text) {
+      return says_it(text) || shared_words(words, text) > 0;
+    };
+    CLAWMARK_ASSIGN(auto again, said_shortly_after(context, evidence));
+    add_rows(evidence, with_text(context, std::move(again), plan, says_it));
     if (fact.source == "user") {
       CLAWMARK_ASSIGN(auto before,
                       said_shortly_before(context.db, fact.agent, context.sight.audiences,
@@ -88,7 +137,7 @@ Status add_sources(const ToolCallContext& context, const Fact& fact, ForgetPlan&
     }
     CLAWMARK_ASSIGN(auto answers, answers_to(context.db, evidence));
     std::erase_if(answers, [](const MessageRow& row) { return !row.recallable; });
-    add_rows(evidence, with_text(context, std::move(answers), plan, says_it));
+    add_rows(evidence, with_text(context, std::move(answers), plan, repeats_it));
   }
   add_rows(plan.sources, std::move(evidence));
   return Ok{};

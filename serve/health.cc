@@ -30,9 +30,10 @@ constexpr std::array<WarningKind, 21> kKinds = {{
      "restore the agent's sessions.json or its session table; they are placed by themselves then"},
     {"source_stale", kWarn, "", 0, "is it still written to? clawmark doctor"},
     {"source_busy", kWarn, "", 2 * kMinuteMs, "another program holds it; it is tried again"},
-    {"source_drift", kWarn, "", 0, "a newer clawmark may know its shape; other carriers go on"},
-    {"source_corrupt", kWarn, "", 0, "restore it at the host; other carriers go on"},
-    {"source_unreadable", kWarn, "", kMinuteMs, "give the service the right to read it"},
+    {"source_incompatible", kWarn, "", 0,
+     "a newer clawmark may know its shape; other carriers go on"},
+    {"source_broken", kWarn, "", 0, "restore it at the host; other carriers go on"},
+    {"source_forbidden", kWarn, "", 0, "give the service the right to read it"},
     {"source_other", kWarn, "", kMinuteMs, "clawmark doctor"},
     {"other", kWarn, "", 0, "clawmark doctor"},
 }};

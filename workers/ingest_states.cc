@@ -111,8 +111,9 @@ Status IngestPort::save_state(Transaction& txn, Carrier& carrier, TimeMs now) {
                      {"reason", carrier.health.reason.empty() ? state : carrier.health.reason},
                      {"message", carrier.health.message}};
     CLAWMARK_TRY(store_.log().append(txn, event));
-    log_warning("ingest",
-                "source_fallback " + carrier.carrier + " " + state + ": " + carrier.health.message);
+    // Old transcripts fall silent at each upgrade of the host: status says whether it is one.
+    log_line(is == SourceState::kStale ? LogLevel::kNotice : LogLevel::kWarning, "ingest",
+             "source_fallback " + carrier.carrier + " " + state + ": " + carrier.health.message);
   }
   shown.state = state;
   shown.reason = carrier.health.reason;

@@ -230,7 +230,7 @@ Result<Change> find_changes(Database& db, const Gone& gone) {
 }
 
 Status apply(Store& store, const Gone& gone, const Change& change, std::span<const Hash256> orphans,
-             Seq seen, PurgeReport& report) {
+             Seq seen, PurgeReport& report, std::vector<std::string>* texts) {
   CLAWMARK_ASSIGN(auto txn, Transaction::begin(store.db(), Durability::kFull));
   for (const NewEvent& event : change.instead) CLAWMARK_TRY(store.log().append(txn, event));
   for (const Seq seq : change.blank) {
@@ -239,7 +239,7 @@ Status apply(Store& store, const Gone& gone, const Change& change, std::span<con
   }
   std::vector<Seq> messages;
   for (const MessageRow& row : gone.messages) messages.push_back(row.seq);
-  CLAWMARK_ASSIGN(const auto dropped, drop_texts(txn, messages, orphans));
+  CLAWMARK_ASSIGN(const auto dropped, drop_texts(txn, messages, orphans, texts));
   report.texts.bodies += dropped.bodies;
   report.texts.vectors += dropped.vectors;
   report.texts.parked += dropped.parked;
@@ -264,7 +264,7 @@ Status withdraw_forgotten(Store& store, std::span<Projection* const> projections
   CLAWMARK_TRY(find_facts(db, gone, texts));
   CLAWMARK_ASSIGN(const auto orphans, orphaned_texts(db, gone.messages));
   CLAWMARK_ASSIGN(const Change change, find_changes(db, gone));
-  CLAWMARK_TRY(apply(store, gone, change, orphans, seen, report));
+  CLAWMARK_TRY(apply(store, gone, change, orphans, seen, report, texts));
   return fold_all(db, projections, now);
 }
 

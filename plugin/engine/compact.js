@@ -12,8 +12,8 @@ const WAIT_MS = 20_000;
 export async function compactHistory(request, state, { world, freshTail, ask, logger }) {
   try {
     const before = state.tokens;
-    const done = world ? await throughSummaries(request, state, freshTail, ask) : undefined;
-    if (done !== undefined && done.tokensAfter < before) {
+    const done = world ? await throughSummaries(request, state, freshTail, ask) : {};
+    if (done.tokensAfter < before) {
       state.tokens = done.tokensAfter;
       return { ok: true, compacted: true,
         result: { tokensBefore: before, tokensAfter: done.tokensAfter },
@@ -21,14 +21,14 @@ export async function compactHistory(request, state, { world, freshTail, ask, lo
           ? `${done.summaries} summaries stand for what is older than the tail; nothing was deleted`
           : "the tail is shorter; nothing was summarised or deleted" };
     }
-    return shrink(state, before);
+    return shrink(state, before, done.why);
   } catch (error) {
     logger?.warn?.(`clawmark: compaction failed: ${error.message}`);
     return { ok: false, compacted: false, reason: error.message };
   }
 }
 
-/** The tail shrinks to the fresh messages; undefined: it cannot. */
+/** The tail shrinks to the fresh messages; `why`: it cannot. */
 async function throughSummaries(request, state, freshTail, ask) {
   const { turns } = state;
   let cut = turns.length - 1;
@@ -37,11 +37,13 @@ async function throughSummaries(request, state, freshTail, ask) {
     cut -= 1;
     messages += turns[cut].messages;
   }
-  if (cut <= 0 || turns[cut].from === undefined) return undefined;
+  if (cut <= 0) return { why: "all that is shown is fresh" };
+  if (turns[cut].from === undefined) return { why: "the messages have no times" };
   const from = turns.find((turn) => turn.from !== undefined).from;
   const answer = await ask({ mode: "world", from_ms: from, before_ms: turns[cut].from,
     chars: 60_000, wait_ms: WAIT_MS }, { timeoutMs: WAIT_MS + 5000, signal: request?.abortSignal });
-  if (answer?.open !== true) return undefined;
+  if (answer === undefined) return { why: "the memory service did not answer" };
+  if (answer.open !== true) return { why: "who speaks here is not known" };
   state.notBefore = turns[cut].key;
   state.frozen = undefined;
   const tail = turns.slice(cut).reduce((all, turn) => all + turn.tokens, 0);
@@ -49,13 +51,14 @@ async function throughSummaries(request, state, freshTail, ask) {
     summaries: answer.summaries ?? 0 };
 }
 
-function shrink(state, before) {
+function shrink(state, before, why) {
+  const because = why === undefined ? "" : ` (${why})`;
   if (state.shrink <= SHRINK_MIN) {
     return { ok: true, compacted: false,
-      reason: "the tail is as short as it gets; nothing was summarised or deleted" };
+      reason: `the tail is as short as it gets; nothing was summarised or deleted${because}` };
   }
   state.shrink = Math.max(SHRINK_MIN, state.shrink * SHRINK_STEP);
   return { ok: true, compacted: true,
-    reason: "the tail is shorter from now on; nothing was summarised or deleted",
+    reason: `the tail is shorter from now on; nothing was summarised or deleted${because}`,
     result: { tokensBefore: before, tokensAfter: Math.floor(before * SHRINK_STEP) } };
 }

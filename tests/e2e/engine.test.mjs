@@ -17,8 +17,8 @@ const TURNS = Number(process.env.CLAWMARK_E2E_TURNS || 60);
 const LONG = TURNS >= 200;
 const FACTS = LONG ? 40 : 10;
 const part = (share) => Math.floor(TURNS * share);
-const PLAN = { turns: TURNS, facts: FACTS, resets: [part(0.83), part(0.93)], restart: part(0.78),
-  compact: part(0.8) };
+const PLAN = { turns: TURNS, facts: FACTS, resets: [part(0.87), part(0.95)], restart: part(0.35),
+  compact: part(0.5) };
 const LIFE = { timeout: (300 + TURNS * 12) * 1000 };
 const TAIL = 6;
 
@@ -63,7 +63,10 @@ for (const mode of MODES.slice(0, 2)) {
     figures.set(mode, got);
     t.diagnostic(tell(mode, got));
     t.diagnostic(`the host on its commands: ${JSON.stringify(notes)}`);
-    assert.ok(got.prefix.median >= 0.95 && got.prefix.overall >= 0.95, tell(mode, got));
+    // A short conversation has as many resets and cuts as a long one, and a part of each request
+    // is what was recalled for its newest word alone.
+    assert.ok(got.prefix.median >= 0.95 && got.prefix.overall >= (LONG ? 0.95 : 0.9),
+      tell(mode, got));
     // What is said in 50 turns is what may stand beside the system prompt, however long it lasts.
     const grown = got.most - got.tokens[0];
     const ofFifty = got.tokens[Math.min(46, TURNS - 1)] - got.tokens[0];

@@ -52,6 +52,22 @@ TEST_F(Forget, C142_C121_a_stated_fact_goes_with_the_words_that_it_came_from) {
       << "told on another day and about something else: " << old.value;
 }
 
+TEST_F(Forget, what_repeats_a_fact_in_other_words_goes_with_it) {
+  const Seq said = world.say({.text = "I prefer oat milk"});
+  world.say({.text = "Noted: oat milk it is.", .sender = "", .role = "assistant"});
+  world.say({.text = "As I said, I prefer oat milk"});
+  world.say({.text = "Yes, oat it is", .sender = "", .role = "assistant"});
+  world.say({.text = "the oat harvest was poor", .at = {world.clock.now().value + 3 * kDayMs}});
+  world.conclude("person:telegram:101", "pref.oat_milk", "prefers oat milk", said);
+  world.embed_all();
+  ASSERT_TRUE(recalled("Noted: oat", "do I prefer oat milk?"));
+  forget({{"key", "pref.oat_milk"}});
+  for (const char* gone : {"Noted: oat", "As I said", "Yes, oat"}) {
+    EXPECT_FALSE(recalled(gone, "do I prefer oat milk?")) << gone;
+  }
+  EXPECT_TRUE(recalled("harvest", "how was the oat harvest?"));
+}
+
 TEST_F(Forget, a_concluded_fact_goes_with_its_evidence_and_other_facts_of_it_stay) {
   const Seq said = world.say({.text = "I use helix and my dentist is Dr. Wong"});
   world.conclude("person:telegram:101", "pref.editor", "helix", said);
