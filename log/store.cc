@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
 
@@ -172,6 +173,11 @@ Result<Store> Store::open(const StoreOptions& options, const Clock& clock) {
 
 Result<Database> Store::open_read_only(const std::string& path) {
   const auto file = stat_file(path);
+  if (!file && ::access(path.c_str(), F_OK) != 0 && errno == EACCES) {
+    return store_error("forbidden", path +
+                                        " cannot be seen by this user: look as the user of the "
+                                        "service, or choose another db_path");
+  }
   if (!file || file->size == 0) {
     return make_error(ErrorKind::kNotFound, "store", "missing",
                       "there is no store at " + path + " yet: start clawmarkd once");

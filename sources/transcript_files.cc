@@ -166,13 +166,18 @@ void read_session_index(std::string_view text, std::map<std::string, std::string
   const json::object* root = &parsed->get_object();
   if (const auto* nested = find_object(*root, "sessions")) root = nested;
   // Current sessions first: an id that also stands in another's history belongs to its own entry.
+  // One that two entries call theirs is nobody's: what was said there stays closed until it is
+  // told.
+  std::map<std::string, std::string> current;
   for (const auto& [key, value] : *root) {
     const auto* entry = value.if_object();
     if (entry == nullptr) continue;
-    if (auto id = get_string(*entry, "sessionId"); !id.empty()) {
-      keys.emplace(std::move(id), std::string(key.data(), key.size()));
+    if (const auto id = get_string(*entry, "sessionId"); !id.empty()) {
+      const auto [there, fresh] = current.emplace(id, view(key));
+      if (!fresh) there->second.clear();
     }
   }
+  keys.insert(current.begin(), current.end());
   for (const auto& [key, value] : *root) {
     if (const auto* entry = value.if_object()) {
       add_entry(*entry, std::string(key.data(), key.size()), keys);

@@ -1,5 +1,7 @@
 #include "cmd/clawmarkd/once.h"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -89,6 +91,12 @@ int run_once(const Config& config) {
       config.lcm_db_path.empty()) {
     log_error("config", "state_dir: there is no folder " + config.state_dir +
                             ": name the one that OpenClaw keeps its state in");
+    return 2;
+  }
+  const std::string agents = join_path(config.state_dir, "agents");
+  if (stat_file(agents) && ::access(agents.c_str(), R_OK | X_OK) != 0) {
+    log_error("config", "state_dir: " + agents +
+                            " is not readable for this user: run Clawmark as the gateway's user");
     return 2;
   }
   auto app = App::open(config, "clawmarkd --once");

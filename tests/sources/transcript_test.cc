@@ -72,6 +72,22 @@ TEST_F(TranscriptTest, C004_a_file_whose_header_names_another_session_is_a_strea
   EXPECT_NE(health.notes[0].find("aaa.jsonl"), std::string::npos);
 }
 
+TEST_F(TranscriptTest, a_session_that_two_entries_call_theirs_is_nobodys_until_it_is_told) {
+  write("s1.jsonl", header("s1") + line("a1", "one"));
+  write("s2.jsonl", header("s2") + line("b1", "two"));
+  const auto key_of = [&](const std::string& id) {
+    auto s = source();
+    return test::stream_of(s, id).session_key;
+  };
+  write("sessions.json", R"({"agent:main:telegram:group:-1":{"sessionId":"s1"},)"
+                         R"("agent:main:telegram:direct:7":{"sessionId":"s1"},)"
+                         R"("agent:main:main":{"sessionId":"s2"}})");
+  EXPECT_EQ(key_of("s1"), "");
+  EXPECT_EQ(key_of("s2"), "agent:main:main");
+  write("sessions.json", R"({"agent:main:telegram:direct:7":{"sessionId":"s1"}})");
+  EXPECT_EQ(key_of("s1"), "agent:main:telegram:direct:7");
+}
+
 TEST_F(TranscriptTest, C005_a_half_written_line_waits_for_its_newline) {
   const auto whole = line("m2", "second", "m1");
   write("s1.jsonl", line("m1", "first") + whole.substr(0, 27));
