@@ -47,7 +47,7 @@ function factsText(answer) {
 }
 
 function statusText(answer, warnings) {
-  const lines = answer.ok ? describe(answer.value) : [notRunning(answer)];
+  const lines = answer.ok ? describe(inOrder(answer.value)) : [notRunning(answer)];
   return [...lines, ...warnings.map((text) => `⚠️ ${text}`)].join("\n");
 }
 
@@ -59,11 +59,16 @@ function notRunning({ detail }) {
 const LINES_MAX = 40;
 const DEPTH_MAX = 2;
 
+/** What a person asks first comes first; the rest is cut where it gets long. */
+function inOrder({ health, warnings, plugin, ...rest }) {
+  return { health, warnings, plugin, ...rest };
+}
+
 /** The daemon's status in lines, plain values only: its full form is `clawmark status`. */
 function describe(status, prefix = "", depth = 0) {
   const lines = [];
   for (const [name, value] of Object.entries(status)) {
-    if (name === "protocol" || value === null || value === "") continue;
+    if (name === "protocol" || value == null || value === "") continue;
     const label = prefix ? `${prefix} ${name}` : name;
     if (Array.isArray(value)) {
       const plain = value.map((one) => (typeof one === "object" ? one?.message ?? one?.code : one));
