@@ -65,6 +65,7 @@ RecallAnswer Retrieval::recall(Database& db, const Sight& sight, const RecallQue
   if (pool.terms.empty()) return answer;
   if (!find_candidates(db, sight, pool)) return answer;
   rank(pool);
+  if (query.window && !mark_outdated(db, pool).ok()) pool.degrade("facts");
   read_texts(pool);
   rerank(pool);
   choose(pool);
@@ -201,7 +202,6 @@ Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
   for (std::size_t i = 0; cues.ok() && i < found.size(); ++i) {
     pool.candidates[i].cues = std::move((*cues)[i]);
   }
-  if (pool.query.window) CLAWMARK_TRY(mark_outdated(db, pool));
   look_around(pool);
   std::vector<std::string> tokens;
   for (const QueryTerm& term : pool.terms.terms()) tokens.push_back(term.token);
@@ -232,14 +232,19 @@ void Retrieval::look_around(Pool& pool) {
 
 // What people said of something that has changed since, and what was answered to it.
 Status Retrieval::mark_outdated(Database& db, Pool& pool) {
-  std::vector<Seq> said;  // of each candidate: its own, or the one that it answers
-  for (const Candidate& candidate : pool.candidates) {
-    const bool answer = candidate.row.role == "assistant" && candidate.row.parent.has_value();
-    said.push_back(answer ? *candidate.row.parent : candidate.row.seq);
+  std::vector<Seq> said;  // of each that may be shown: its own, or the one that it answers
+  std::vector<Candidate*> whose;
+  for (const Cluster& cluster : pool.clusters) {
+    for (const std::size_t member : cluster.members) {
+      Candidate& candidate = pool.candidates[member];
+      const bool answer = candidate.row.role == "assistant" && candidate.row.parent.has_value();
+      said.push_back(answer ? *candidate.row.parent : candidate.row.seq);
+      whose.push_back(&candidate);
+    }
   }
   CLAWMARK_ASSIGN(const auto outdated, outdated_evidence(db, said));
   for (std::size_t i = 0; i < said.size(); ++i) {
-    pool.candidates[i].outdated = std::binary_search(outdated.begin(), outdated.end(), said[i]);
+    whose[i]->outdated = std::binary_search(outdated.begin(), outdated.end(), said[i]);
   }
   return Ok{};
 }
