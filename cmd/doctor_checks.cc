@@ -183,8 +183,7 @@ void check_store(const Config& config, std::vector<Check>& out) {
 void check_sources(const Config& config, std::vector<Check>& out) {
   const SystemClock clock;
   const auto sources = discover_sources(source_options(config), clock);
-  const std::string agents = join_path(config.state_dir, "agents");
-  if (stat_file(agents) && ::access(agents.c_str(), R_OK | X_OK) != 0) {
+  if (const std::string agents = unreadable_agents(config); !agents.empty()) {
     out.push_back(bad("sources", agents + " is not readable for this user",
                       "run Clawmark as the gateway's user"));
   } else if (sources.empty()) {

@@ -1,5 +1,9 @@
 #include "cmd/source_options.h"
 
+#include <unistd.h>
+
+#include "base/files.h"
+
 namespace clawmark {
 
 SourceOptions source_options(const Config& config) {
@@ -12,6 +16,12 @@ SourceOptions source_options(const Config& config) {
   options.lcm_path = config.lcm_db_path;
   options.ignore_sessions = config.ignore_sessions;
   return options;
+}
+
+std::string unreadable_agents(const Config& config) {
+  std::string folder = join_path(config.state_dir, "agents");
+  if (!stat_file(folder) || ::access(folder.c_str(), R_OK | X_OK) == 0) return {};
+  return folder;
 }
 
 }  // namespace clawmark

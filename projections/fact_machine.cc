@@ -162,6 +162,13 @@ class Machine {
 
 }  // namespace
 
+ObservationKind observation_kind(std::string_view name) {
+  if (name == "stated") return ObservationKind::kStated;
+  if (name == "forgotten") return ObservationKind::kForgotten;
+  if (name == "expired") return ObservationKind::kExpired;
+  return ObservationKind::kExtracted;
+}
+
 bool same_fact_value(std::string_view a, std::string_view b) {
   return a == b || fold_case(trim(a)) == fold_case(trim(b));
 }

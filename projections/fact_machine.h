@@ -13,6 +13,8 @@ namespace clawmark {
 
 // kReplaced: another fact of the same holder was said to be in place of `value`.
 enum class ObservationKind { kStated, kExtracted, kForgotten, kExpired, kReplaced };
+// Of a row of fact_observations: "stated", "forgotten", "expired"; else extracted.
+ObservationKind observation_kind(std::string_view name);
 
 // One thing said (or decided) about a key. `message` and `messages` are its evidence that counts
 // now.

@@ -14,13 +14,6 @@ namespace {
 
 using Key = std::pair<std::string, std::string>;  // subject, key
 
-ObservationKind kind_from(std::string_view name) {
-  if (name == "stated") return ObservationKind::kStated;
-  if (name == "forgotten") return ObservationKind::kForgotten;
-  if (name == "expired") return ObservationKind::kExpired;
-  return ObservationKind::kExtracted;
-}
-
 struct Said {
   Key key;
   Observation observation;
@@ -43,7 +36,7 @@ Result<std::vector<Said>> said_by(Tables& tables, std::string_view agent, std::s
         o.ordinal = row.integer(1);
         said.key = {row.string(2), row.string(3)};
         o.value = row.string(4);
-        o.kind = kind_from(row.text(5));
+        o.kind = observation_kind(row.text(5));
         o.confidence = row.real(6);
         o.said = row.time(7);
         o.recorded = row.time(8);

@@ -11,13 +11,6 @@
 namespace clawmark {
 namespace {
 
-ObservationKind kind_from(std::string_view name) {
-  if (name == "stated") return ObservationKind::kStated;
-  if (name == "forgotten") return ObservationKind::kForgotten;
-  if (name == "expired") return ObservationKind::kExpired;
-  return ObservationKind::kExtracted;
-}
-
 // Evidence that counts now; the observation was said when the newest of it was.
 void weigh(KeptObservation& row) {
   auto& o = row.observation;
@@ -70,7 +63,7 @@ Result<std::vector<KeptObservation>> FactsFold::load(const FactKey& key) {
         o.ordinal = row.integer(1);
         o.value = row.string(2);
         kept.kind = row.string(3);
-        o.kind = kind_from(kept.kind);
+        o.kind = observation_kind(kept.kind);
         o.confidence = row.real(4);
         o.said = row.time(5);
         o.recorded = row.time(6);

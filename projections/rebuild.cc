@@ -207,6 +207,12 @@ Result<int> live_generation(Database& db, std::string_view projection) {
   return static_cast<int>(*generation);
 }
 
+Result<Seq> folded_through(Database& db, std::string_view projection) {
+  CLAWMARK_ASSIGN(const int generation, live_generation(db, projection));
+  CLAWMARK_ASSIGN(const auto cursor, load_cursor(db, projection_worker(projection, generation)));
+  return cursor.position;
+}
+
 Result<std::size_t> fold_step(Database& db, Projection& projection, int generation,
                               std::size_t limit, TimeMs now) {
   CLAWMARK_ASSIGN(const int live, live_generation(db, projection.name()));

@@ -34,6 +34,8 @@ Result<std::vector<std::string>> outdated_projections(Database& db,
 Result<bool> has_leftovers(Database& db);
 // Error: not_found when the projection was never made.
 Result<int> live_generation(Database& db, std::string_view projection);
+// How far its live generation follows the log.
+Result<Seq> folded_through(Database& db, std::string_view projection);
 // One step of a projection's fold: at most `limit` events after its cursor, in one transaction with
 // the cursor. Returns how many events were passed; 0: at the head. Error: conflict "superseded"
 // when the generation is older than the live one, "lost_race" when another writer moved the cursor;

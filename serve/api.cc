@@ -216,14 +216,11 @@ HttpAnswer post_hello(const ApiCall& call) {
   body["inert"] = !config->problems.empty();
   // What recursive-claw's users set for the service counts for its plugin.
   json::object context{{"mode", config->rc_mode}};
-  if (config->origins.contains("rc_fresh_tail") &&
-      config->origins.at("rc_fresh_tail") != "default") {
-    context["fresh_tail"] = config->rc_fresh_tail;
-  }
   const auto told = [&](const char* key) {
     const auto origin = config->origins.find(key);
     return origin != config->origins.end() && origin->second != "default";
   };
+  if (told("rc_fresh_tail")) context["fresh_tail"] = config->rc_fresh_tail;
   if (told("wc_fresh_tail_count")) context["world_fresh_tail"] = config->wc_fresh_tail_count;
   if (told("wc_context_threshold")) context["world_threshold"] = config->wc_context_threshold;
   body["context"] = std::move(context);

@@ -5,7 +5,6 @@
 #include "base/limits.h"
 #include "base/read_snapshot.h"
 #include "base/utf8.h"
-#include "log/cursor.h"
 #include "log/event_log.h"
 #include "log/graph_events.h"
 #include "projections/history.h"
@@ -28,13 +27,6 @@ const std::vector<std::string_view> kTakesBack = {
     event_type::kFactForgotten,   event_type::kMessageForgotten, event_type::kSessionForgotten,
     event_type::kPersonForgotten, event_type::kSessionDeleted,   event_type::kEventRedacted,
     event_type::kSummaryDissolved};
-
-// How far summaries and state follow the log.
-Result<Seq> known_through(Database& db) {
-  CLAWMARK_ASSIGN(const int generation, live_generation(db, "graph"));
-  CLAWMARK_ASSIGN(const auto cursor, load_cursor(db, projection_worker("graph", generation)));
-  return cursor.position;
-}
 
 Result<bool> taken_back_since(Database& db, Seq as_of) {
   if (as_of.value <= 0) return false;
@@ -98,7 +90,7 @@ Result<ContextAnswer> conversation_context(Serving& serving, Database& db, const
   if (!answer.open) return answer;
   CLAWMARK_ASSIGN(answer.stored, history_count(db, place.scope));
   if (!request.world) return answer;
-  CLAWMARK_ASSIGN(answer.as_of, known_through(db));
+  CLAWMARK_ASSIGN(answer.as_of, folded_through(db, "graph"));
   CLAWMARK_ASSIGN(answer.stale, taken_back_since(db, request.as_of));
   const auto config = serving.config();
   answer.summarised = !config->extract_url.empty() || !config->summary_url.empty();

@@ -45,14 +45,6 @@ NewEvent explored_event(const Event& message, const LargePart& part, std::size_t
 
 }  // namespace
 
-// As with all that is read of messages: once the index knows where they stand.
-Result<Seq> ExplorePort::folded_through() {
-  CLAWMARK_ASSIGN(const int generation, live_generation(store_.db(), "messages"));
-  CLAWMARK_ASSIGN(const CursorState cursor,
-                  load_cursor(store_.db(), projection_worker("messages", generation)));
-  return cursor.position;
-}
-
 bool ExplorePort::may_be_large(const Event& event) const {
   const auto bytes =
       static_cast<std::size_t>(std::max<std::int64_t>(0, get_int(event.payload, "bytes")));
@@ -64,7 +56,8 @@ Result<std::shared_ptr<const Batch>> ExplorePort::load(const Load&, TimeMs now) 
   auto batch = std::make_shared<Batch>();
   explored_.clear();
   CLAWMARK_ASSIGN(const CursorState cursor, load_cursor(store_.db(), id()));
-  CLAWMARK_ASSIGN(const Seq end, folded_through());
+  // As with all that is read of messages: once the index knows where they stand.
+  CLAWMARK_ASSIGN(const Seq end, folded_through(store_.db(), "messages"));
   from_ = to_ = cursor.position;
   if (from_ >= end) return std::shared_ptr<const Batch>(std::move(batch));
   CLAWMARK_ASSIGN(const auto events, EventLog::read(store_.db(), from_, kScanEvents, kTypes));

@@ -23,7 +23,6 @@ class ExplorePort final : public Port {
   Result<std::int64_t> pending(TimeMs now) override;
 
  private:
-  Result<Seq> folded_through();
   bool may_be_large(const Event& event) const;
   Status explore_texts(const std::vector<Event>& events, TimeMs now);
 

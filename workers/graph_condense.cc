@@ -50,17 +50,15 @@ std::vector<WorkItem> CondenseWork::canary() const {
 
 // Looked for anew only when the graph has moved.
 Result<std::vector<SummaryRow>> CondensePort::due() {
-  CLAWMARK_ASSIGN(const int generation, live_generation(store_.db(), "graph"));
-  CLAWMARK_ASSIGN(const CursorState cursor,
-                  load_cursor(store_.db(), projection_worker("graph", generation)));
-  if (cursor.position.value == seen_) return std::vector<SummaryRow>{};
+  CLAWMARK_ASSIGN(const Seq folded, folded_through(store_.db(), "graph"));
+  if (folded.value == seen_) return std::vector<SummaryRow>{};
   // What was written last must have arrived there, or it would be asked for and paid twice.
   CLAWMARK_ASSIGN(const auto written,
                   store_.db().query_int("SELECT max(seq) FROM events WHERE type = ?",
                                         event_type::kSummaryCompleted));
-  if (cursor.position.value < written.value_or(0)) return std::vector<SummaryRow>{};
+  if (folded.value < written.value_or(0)) return std::vector<SummaryRow>{};
   CLAWMARK_ASSIGN(auto rows, due_to_condense(store_.db()));
-  if (rows.empty()) seen_ = cursor.position.value;
+  if (rows.empty()) seen_ = folded.value;
   return rows;
 }
 

@@ -12,14 +12,6 @@ namespace {
 
 constexpr std::size_t kTextsAtOnce = 64;  // in one step: others want the writer, too
 
-// Up to here the index knows which messages were forgotten or deleted.
-Result<Seq> folded_through(Database& db) {
-  CLAWMARK_ASSIGN(const int generation, live_generation(db, "messages"));
-  CLAWMARK_ASSIGN(const CursorState cursor,
-                  load_cursor(db, projection_worker("messages", generation)));
-  return cursor.position;
-}
-
 }  // namespace
 
 Result<std::int64_t> KeepPort::pending(TimeMs) {
@@ -35,7 +27,8 @@ Result<std::shared_ptr<const Batch>> KeepPort::load(const Load&, TimeMs now) {
   CLAWMARK_ASSIGN(const std::int64_t left, pending(now));
   if (left == 0) return std::shared_ptr<const Batch>(std::move(batch));
   CLAWMARK_ASSIGN(const CursorState cursor, load_cursor(store_.db(), id()));
-  CLAWMARK_ASSIGN(const Seq end, folded_through(store_.db()));
+  // Up to here the index knows which messages were forgotten or deleted.
+  CLAWMARK_ASSIGN(const Seq end, folded_through(store_.db(), "messages"));
   from_ = to_ = cursor.position;
   if (from_ >= end) return std::shared_ptr<const Batch>(std::move(batch));
   const std::vector<std::string_view> types = {event_type::kMessageObserved};

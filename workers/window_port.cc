@@ -24,20 +24,13 @@ WindowPort::WindowPort(Store& store, BodyStore& bodies, WindowOptions options)
                     event_type::kSessionMarked,   event_type::kSessionDeleted};
 }
 
-// Messages are extracted once the message index knows where they stand.
-Result<Seq> WindowPort::folded_through() {
-  CLAWMARK_ASSIGN(const int generation, live_generation(store_.db(), "messages"));
-  CLAWMARK_ASSIGN(const CursorState cursor,
-                  load_cursor(store_.db(), projection_worker("messages", generation)));
-  return cursor.position;
-}
-
 Result<bool> WindowPort::scan(TimeMs now) {
   if (scanned_ < 0) {
     CLAWMARK_ASSIGN(const CursorState cursor, load_cursor(store_.db(), id()));
     scanned_ = cursor.position.value;
   }
-  CLAWMARK_ASSIGN(const Seq end, folded_through());
+  // Messages are extracted once the message index knows where they stand.
+  CLAWMARK_ASSIGN(const Seq end, folded_through(store_.db(), "messages"));
   if (scanned_ >= end.value) return false;
   CLAWMARK_ASSIGN(const auto events,
                   EventLog::read(store_.db(), {scanned_}, kScanEvents, scanned_types_));

@@ -95,7 +95,6 @@ class WindowPort : public Port {
   bool is_ready(const Session& session, TimeMs now) const;
   Result<std::vector<Seq>> pick_retries(std::size_t limit);
   Status fill(std::span<const Seq> wanted, Batch& batch, TimeMs now);
-  Result<Seq> folded_through();
   Result<std::set<std::int64_t>> deleted_since(const std::set<std::int64_t>& messages);
   Status move_cursor(Transaction& txn, const std::set<std::int64_t>& done, TimeMs now);
 

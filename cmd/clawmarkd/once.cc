@@ -1,7 +1,5 @@
 #include "cmd/clawmarkd/once.h"
 
-#include <unistd.h>
-
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -11,6 +9,7 @@
 #include "base/logging.h"
 #include "cmd/app.h"
 #include "cmd/rows.h"
+#include "cmd/source_options.h"
 #include "cmd/terminal.h"
 #include "serve/status.h"
 #include "workers/driver.h"
@@ -93,8 +92,7 @@ int run_once(const Config& config) {
                             ": name the one that OpenClaw keeps its state in");
     return 2;
   }
-  const std::string agents = join_path(config.state_dir, "agents");
-  if (stat_file(agents) && ::access(agents.c_str(), R_OK | X_OK) != 0) {
+  if (const std::string agents = unreadable_agents(config); !agents.empty()) {
     log_error("config", "state_dir: " + agents +
                             " is not readable for this user: run Clawmark as the gateway's user");
     return 2;

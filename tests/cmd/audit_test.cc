@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <fstream>
 
 #include "tests/cmd/world.h"
@@ -31,18 +30,12 @@ std::vector<Recipe> recipes_of(const std::string& page) {
   return out;
 }
 
-// Exit code and output of the shell, fed by a file.
-std::pair<int, std::string> in_shell(const std::string& db, const std::string& folder,
-                                     const std::string& sql) {
+// The sqlite3 shell, fed by a file.
+support::Outcome ask(const std::string& db, const std::string& folder, const std::string& sql) {
   const std::string file = folder + "/query.sql";
   std::ofstream(file) << sql;
-  const std::string command = "sqlite3 -bail -readonly '" + db + "' < '" + file + "' 2>&1";
-  std::string out;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return {-1, ""};
-  char buffer[4096];
-  for (std::size_t n = 0; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) out.append(buffer, n);
-  return {pclose(pipe), out};
+  const std::string command = "sqlite3 -bail -readonly '" + db + "' < '" + file + "'";
+  return support::in_shell(command);
 }
 
 TEST(Audit, every_recipe_of_the_page_runs_in_the_shell) {
@@ -56,14 +49,14 @@ TEST(Audit, every_recipe_of_the_page_runs_in_the_shell) {
       recipes_of(support::read_text(std::string(CLAWMARK_SOURCE_DIR) + "/docs/audit.md"));
   EXPECT_GE(recipes.size(), 15U);
   for (const Recipe& recipe : recipes) {
-    const auto [code, out] = in_shell(world.db(), world.home(), recipe.sql);
-    EXPECT_EQ(code, 0) << recipe.sql << out;
-    EXPECT_TRUE(recipe.may_be_empty || !out.empty()) << recipe.sql;
+    const support::Outcome got = ask(world.db(), world.home(), recipe.sql);
+    EXPECT_EQ(got.code, 0) << recipe.sql << got.out;
+    EXPECT_TRUE(recipe.may_be_empty || !got.out.empty()) << recipe.sql;
   }
-  const auto forgotten = in_shell(world.db(), world.home(),
-                                  "SELECT key FROM facts WHERE is_deleted = 1 AND key = "
-                                  "'project.hall';");
-  EXPECT_EQ(forgotten.second, "project.hall\n");
+  const support::Outcome forgotten = ask(world.db(), world.home(),
+                                         "SELECT key FROM facts WHERE is_deleted = 1 AND key = "
+                                         "'project.hall';");
+  EXPECT_EQ(forgotten.out, "project.hall\n");
 }
 
 }  // namespace

@@ -83,6 +83,10 @@ Outcome run(const std::string& program, std::vector<std::string> arguments,
   return Process(program, std::move(arguments), std::move(environment)).wait();
 }
 
+Outcome in_shell(const std::string& command) {
+  return run("/bin/sh", {"-c", "exec 2>&1; " + command}, {{"PATH", "/usr/bin:/bin"}});
+}
+
 void let_run(std::int64_t ms) {
   std::this_thread::sleep_for(std::chrono::milliseconds(ms));
 }

@@ -45,6 +45,9 @@ class Process {
 Outcome run(const std::string& program, std::vector<std::string> arguments,
             Process::Environment environment);
 
+// A line of the shell: exit code, and both of its outputs in `out`.
+Outcome in_shell(const std::string& command);
+
 // Lets programs run on for so long, where only the moment matters at which they are disturbed.
 void let_run(std::int64_t ms);
 

@@ -22,14 +22,8 @@ std::string completed(const World& world, const std::string& words, int at) {
   std::ofstream(file) << world.clawmark({"completion", "bash"}).out;
   const std::string command = "bash -c 'source " + file + "; COMP_WORDS=(" + words +
                               "); COMP_CWORD=" + std::to_string(at) +
-                              "; _clawmark; printf \"%s \" \"${COMPREPLY[@]}\"' 2>&1";
-  std::string out;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return "";
-  char buffer[4096];
-  for (std::size_t n = 0; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) out.append(buffer, n);
-  pclose(pipe);
-  return out;
+                              "; _clawmark; printf \"%s \" \"${COMPREPLY[@]}\"'";
+  return support::in_shell(command).out;
 }
 
 TEST(Reference, the_page_is_what_the_program_says) {
