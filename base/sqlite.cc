@@ -96,6 +96,12 @@ const char* uri_query(OpenMode mode) {
   return mode == OpenMode::kImmutable ? "?mode=ro&immutable=1" : "?mode=ro";
 }
 
+// Without counts of memory, which nobody asks for, allocations need no lock that all connections
+// share. Refused, to no harm, once the library has begun.
+void count_no_memory() {
+  [[maybe_unused]] static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 }  // namespace
 
 Error sqlite_error(int code, std::string_view doing, std::string_view detail) {
@@ -224,6 +230,7 @@ Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
 Result<Database> Database::open(const std::string& path, OpenMode mode) {
+  count_no_memory();
   if (mode == OpenMode::kReadWriteCreate) {
     // SQLite would create the file by umask; side files take the mode of the main file.
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -249,6 +256,7 @@ Result<Database> Database::open(const std::string& path, OpenMode mode) {
 }
 
 Result<Database> Database::open_memory() {
+  count_no_memory();
   auto state = std::make_unique<State>();
   state->path = ":memory:";
   const int code = sqlite3_open(":memory:", &state->handle);

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,6 +98,7 @@ std::string line_of(std::size_t number, const std::string& role, const std::stri
 Corpus write_corpus(const std::string& dir, std::size_t messages) {
   Corpus corpus;
   corpus.plain_fts = dir + "/plain.db";
+  ::unlink(corpus.plain_fts.c_str());
   sqlite3* db = nullptr;
   sqlite3_open(corpus.plain_fts.c_str(), &db);
   sqlite3_exec(db,
@@ -236,18 +238,24 @@ void ask(App& app, const Corpus& corpus) {
               injects.cpu(0.99) / std::max(plain.cpu(0.99), 1e-6));
 }
 
-void run(std::size_t messages) {
-  const support::TempDir dir;
+// With a folder to keep, the store is made there once and only asked the next time.
+void run(std::size_t messages, const std::string& keep) {
+  const support::TempDir temporary;
+  const std::string dir = keep.empty() ? temporary.path() : keep + "/" + std::to_string(messages);
+  ::mkdir(dir.c_str(), 0700);
   std::printf("\n%zu messages\n", messages);
-  const Corpus corpus = write_corpus(dir.path(), messages);
+  const Config config = config_of(dir);
+  const bool there = stat_file(config.db_path + ".vectors").has_value();
+  const Corpus corpus = write_corpus(dir, messages);
   std::fflush(stdout);
-  if (const pid_t child = ::fork(); child == 0) {
-    derive_and_die(dir.path(), messages);
-  } else {
-    int status = 0;
-    ::waitpid(child, &status, 0);
+  if (!there) {
+    if (const pid_t child = ::fork(); child == 0) {
+      derive_and_die(dir, messages);
+    } else {
+      int status = 0;
+      ::waitpid(child, &status, 0);
+    }
   }
-  const Config config = config_of(dir.path());
   std::printf("  store %.0f MB, index snapshot %.0f MB; plain FTS5 with its texts %.0f MB\n",
               megabytes(config.db_path) + megabytes(config.db_path + "-wal"),
               megabytes(config.db_path + ".vectors"), megabytes(corpus.plain_fts));
@@ -268,6 +276,15 @@ void run(std::size_t messages) {
   std::printf("  after kill -9: first prompt answered in %.2f s, with vectors in %.2f s\n",
               answered - killed, loaded - killed);
   wait_for([&] { return app->serving().index->state().loaded; });
+  const auto index = app->serving().index->index();
+  if (index->sizes().linked < index->sizes().rows && messages >= ScanOptions{}.graph_rows) {
+    std::printf("  while the graph grows:\n");
+    ask(*app, corpus);
+    const double began = seconds_of(CLOCK_MONOTONIC);
+    wait_for([&] { return index->sizes().linked == index->sizes().rows; });
+    std::printf("  with the graph whole, after %.0f s more:\n",
+                seconds_of(CLOCK_MONOTONIC) - began);
+  }
   ask(*app, corpus);
   std::printf("  resident %.0f MB, of which vectors %.0f MB\n", resident_mb(),
               static_cast<double>(app->serving().index->index()->sizes().vector_bytes) / 1e6);
@@ -279,9 +296,16 @@ void run(std::size_t messages) {
 
 int main(int argc, char** argv) {
   std::vector<std::size_t> sizes;
-  for (int i = 1; i < argc; ++i) sizes.push_back(std::strtoull(argv[i], nullptr, 10));
+  std::string keep;
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--keep" && i + 1 < argc) {
+      keep = argv[++i];
+    } else {
+      sizes.push_back(std::strtoull(argv[i], nullptr, 10));
+    }
+  }
   if (sizes.empty()) sizes = {10'000, 100'000};
   clawmark::bench::embed_rate();
-  for (const std::size_t messages : sizes) clawmark::bench::run(messages);
+  for (const std::size_t messages : sizes) clawmark::bench::run(messages, keep);
   return 0;
 }

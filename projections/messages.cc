@@ -186,11 +186,13 @@ Result<std::optional<MessageRow>> find_message(Database& db, Seq seq) {
 }
 
 Result<std::vector<MessageRow>> read_messages(Database& db, std::span<const Seq> seqs) {
+  CLAWMARK_ASSIGN(Statement * statement, db.cached(std::string(kColumns) + "WHERE seq = ?1"));
   std::vector<MessageRow> out;
   out.reserve(seqs.size());
   for (const Seq seq : seqs) {
-    CLAWMARK_ASSIGN(auto row, find_message(db, seq));
-    if (row) out.push_back(std::move(*row));
+    CLAWMARK_ASSIGN(const bool found, statement->with(seq.value).step());
+    if (found) out.push_back(read_row(*statement));
+    statement->reset();
   }
   return out;
 }

@@ -47,12 +47,8 @@ class Deadline {
 
 class Search {
  public:
-  Search(Database& db, int generation, int messages_generation, const LexicalQuery& query)
-      : db_(db),
-        tables_(db, "search", generation),
-        messages_(db, "message", messages_generation),
-        query_(query),
-        deadline_(query) {}
+  Search(Database& db, int generation, const LexicalQuery& query)
+      : db_(db), tables_(db, "search", generation), query_(query), deadline_(query) {}
 
   Result<LexicalAnswer> run() {
     auto terms = parse_search(query_);
@@ -303,46 +299,42 @@ class Search {
 
   // The message at a place, when it may be shown to this caller; else 0.
   Result<Seq> shown_at(std::int64_t place) {
-    if (const auto known = shown_.find(place); known != shown_.end()) return known->second;
+    const auto [entry, fresh] = shown_.try_emplace(place);
+    if (!fresh) return entry->second;
     Seq message;
     CLAWMARK_TRY(tables_.each(
-        "SELECT message FROM search_docs__g# WHERE place = ?1 AND state = 'indexed'",
-        [&](Statement& row) { message = {row.integer(0)}; }, place));
-    if (message.value != 0) {
-      CLAWMARK_ASSIGN(const bool open, may_be_shown(message));
-      if (!open) message = {};
+        "SELECT d.message, m.audience, m.occurred_ms FROM search_docs__g# d JOIN messages m ON "
+        "m.seq = d.message WHERE d.place = ?1 AND d.state = 'indexed' AND m.recallable = 1 AND "
+        "m.agent = ?2",
+        [&](Statement& row) {
+          const bool open = std::find(query_.audiences.begin(), query_.audiences.end(),
+                                      row.text(1)) != query_.audiences.end() &&
+                            row.time(2) >= query_.since &&
+                            (query_.before.value == 0 || row.time(2) < query_.before);
+          if (open) message = {row.integer(0)};
+        },
+        place, query_.agent));
+    if (message.value != 0 && query_.sessions) {
+      CLAWMARK_ASSIGN(const bool seen, seen_in_sessions(message));
+      if (!seen) message = {};
     }
-    shown_.emplace(place, message);
-    return message;
+    return entry->second = message;
   }
 
-  Result<bool> may_be_shown(Seq message) {
-    bool open = false;
-    CLAWMARK_TRY(messages_.each(
-        "SELECT audience, occurred_ms FROM messages__g# WHERE seq = ?1 AND recallable = 1 AND "
-        "agent = ?2",
+  Result<bool> seen_in_sessions(Seq message) {
+    bool seen = false;
+    CLAWMARK_TRY(tables_.each(
+        "SELECT session_id FROM message_sessions WHERE message = ?1",
         [&](Statement& row) {
-          open = std::find(query_.audiences.begin(), query_.audiences.end(), row.text(0)) !=
-                     query_.audiences.end() &&
-                 row.time(1) >= query_.since &&
-                 (query_.before.value == 0 || row.time(1) < query_.before);
-        },
-        message.value, query_.agent));
-    if (!open || !query_.sessions) return open;
-    open = false;
-    CLAWMARK_TRY(messages_.each(
-        "SELECT session_id FROM @_sightings__g# WHERE message = ?1",
-        [&](Statement& row) {
-          open = open || std::find(query_.sessions->begin(), query_.sessions->end(), row.text(0)) !=
+          seen = seen || std::find(query_.sessions->begin(), query_.sessions->end(), row.text(0)) !=
                              query_.sessions->end();
         },
         message.value));
-    return open;
+    return seen;
   }
 
   Database& db_;
   Tables tables_;
-  Tables messages_;
   const LexicalQuery& query_;
   Deadline deadline_;
   IndexStats stats_;
@@ -355,8 +347,7 @@ class Search {
 
 Result<LexicalAnswer> search_now(Database& db, const LexicalQuery& query) {
   CLAWMARK_ASSIGN(const int generation, live_generation(db, "search"));
-  CLAWMARK_ASSIGN(const int messages, live_generation(db, "messages"));
-  return Search(db, generation, messages, query).run();
+  return Search(db, generation, query).run();
 }
 
 }  // namespace

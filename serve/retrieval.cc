@@ -19,7 +19,7 @@
 namespace clawmark {
 namespace {
 
-constexpr std::size_t kLexicalHits = 200, kVectorHits = 100;
+constexpr std::size_t kLexicalHits = 120, kVectorHits = 100;
 constexpr std::int64_t kLexicalMs = 50;   // of the lexical leg alone; a patient caller's eighth
 constexpr std::int64_t kEmbedMs = 60;     // of the query's embedding alone
 constexpr double kAlike = 0.8;            // token Jaccard of near-copies

@@ -191,7 +191,7 @@ bool ScanIndex::search_graph(const Quantized& query, const std::vector<char>& op
 
 std::vector<VectorHit> ScanIndex::search(const VectorQuery& query) const {
   if (query.vector.size() != static_cast<std::size_t>(model_.dims) || query.limit == 0) return {};
-  const std::shared_lock lock(mutex_);
+  const auto lock = asked();
   std::size_t rows = 0;
   const std::vector<char> open = allowed(query, rows);
   if (rows == 0) return {};
@@ -217,7 +217,7 @@ std::vector<double> ScanIndex::cosines(std::span<const float> vector,
                                        std::span<const Seq> messages) const {
   std::vector<double> out(messages.size());
   if (vector.size() != static_cast<std::size_t>(model_.dims)) return out;
-  const std::shared_lock lock(mutex_);
+  const auto lock = asked();
   const Quantized quantized = quantize(vector, padded_);
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const auto [from, to] = rows_of_.equal_range(messages[i].value);
@@ -229,7 +229,7 @@ std::vector<double> ScanIndex::cosines(std::span<const float> vector,
 VectorIndex::Background ScanIndex::background(const VectorQuery& query) const {
   Background out;
   if (query.vector.size() != static_cast<std::size_t>(model_.dims)) return out;
-  const std::shared_lock lock(mutex_);
+  const auto lock = asked();
   std::size_t rows = 0;
   const std::vector<char> open = allowed(query, rows);
   if (rows == 0) return out;

@@ -1,6 +1,7 @@
 #pragma once
 // The index itself: rows in memory, and which audience may see each. Inside serve/vector_* only.
 
+#include <atomic>
 #include <memory>
 #include <shared_mutex>
 #include <string>
@@ -68,6 +69,12 @@ class ScanIndex final : public VectorIndex {
   std::vector<Seq> messages() const override;
 
  private:
+  // To read for a question: the graph's growth keeps out of the way of the next ones for a moment.
+  std::shared_lock<std::shared_mutex> asked() const {
+    questions_.fetch_add(1, std::memory_order_relaxed);
+    return std::shared_lock(mutex_);
+  }
+  void let_questions_pass();
   std::uint32_t audience_id(std::string_view agent, std::string_view audience);
   void drop_row(std::size_t row);
   void compact();  // removed rows leave, and with them the graph
@@ -89,6 +96,7 @@ class ScanIndex final : public VectorIndex {
   const VectorKernels& kernels_;
   const std::size_t padded_, words_;
   mutable std::shared_mutex mutex_;
+  mutable std::atomic<std::uint64_t> questions_ = 0;
   std::vector<std::int8_t> codes_;
   std::vector<std::uint64_t> bits_;
   std::vector<float> scales_;
@@ -98,6 +106,7 @@ class ScanIndex final : public VectorIndex {
   std::vector<std::size_t> audience_rows_ = {0};  // rows of each audience
   std::unique_ptr<VectorGraph> graph_;            // over the first rows; null: not worth it
   std::size_t unsaved_ = 0;
+  std::uint64_t questions_seen_ = 0;  // by the writer
   std::unordered_multimap<std::int64_t, std::uint32_t> rows_of_;
   std::vector<float> mean_;
   std::size_t centred_at_ = 0;
