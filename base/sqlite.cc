@@ -78,7 +78,7 @@ const char* pragmas(OpenMode mode) {
              "PRAGMA trusted_schema=OFF; PRAGMA recursive_triggers=ON; PRAGMA temp_store=MEMORY;"
              // Random keys dirty the same index pages in every batch: a rarer checkpoint writes
              // them back once for many batches.
-             "PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=67108864;";
+             "PRAGMA wal_autocheckpoint=12000; PRAGMA journal_size_limit=67108864;";
     case OpenMode::kReadOnly:
       return "PRAGMA query_only=ON; PRAGMA busy_timeout=5000; PRAGMA trusted_schema=OFF;"
              "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32768;";
