@@ -15,9 +15,12 @@ namespace {
 
 constexpr std::size_t kLoadRows = 2000;           // rows read, then added, at a time
 constexpr std::int64_t kCompareEveryMs = 30'000;  // for vectors that were filled in later
-constexpr std::size_t kImproveRows = 256;         // linked into the graph between two looks
-constexpr std::size_t kSaveRows = 2000;           // changed rows worth a snapshot, …
-constexpr std::size_t kSaveShare = 20;            // … and a twentieth of all
+// While somebody asks, the graph grows by a row in so many pauses: one question is several reads.
+constexpr auto kPause = std::chrono::milliseconds(10);
+constexpr int kPausesMax = 5;
+constexpr std::size_t kImproveRows = 256;  // linked into the graph between two looks
+constexpr std::size_t kSaveRows = 2000;    // changed rows worth a snapshot, …
+constexpr std::size_t kSaveShare = 20;     // … and a twentieth of all
 constexpr std::int64_t kSaveEveryMs = 60'000;
 constexpr auto kLookEvery = std::chrono::seconds(1);
 
@@ -149,8 +152,14 @@ void IndexKeeper::improve() {
   const std::lock_guard refreshing(refresh_mutex_);
   const auto index = index_;
   if (!index) return;
+  std::uint64_t asked = index->questions();
   while (index->improve(kImproveRows)) {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    for (int pause = 0; pause < kPausesMax && index->questions() != asked; ++pause) {
+      asked = index->questions();
+      changed_.wait_for(lock, kPause, [this] { return stop_ || poked_; });
+    }
+    asked = index->questions();
     if (stop_ || poked_) return;
     if (clock_.steady_ms() - saved_at_ >= kSaveEveryMs) break;
   }

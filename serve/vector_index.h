@@ -59,9 +59,11 @@ class VectorIndex {
     std::size_t rows = 0;
   };
   virtual Background background(const VectorQuery& query) const = 0;
-  // Links up to `rows` further rows into the graph, one lock for each; true: more are waiting. For
-  // the one thread that also adds and removes.
+  // Links up to `rows` further rows into the graph, one lock for each, and fewer (one at least)
+  // when somebody asks meanwhile; true: more are waiting. For the one thread that also adds and
+  // removes.
   virtual bool improve(std::size_t rows) = 0;
+  virtual std::uint64_t questions() const = 0;  // reads for questions so far
   // A copy on disk, and how large it is worth making one: rows changed since the last.
   virtual Status save(const std::string& path, const IndexStamp& stamp) = 0;
   virtual std::size_t unsaved() const = 0;

@@ -56,6 +56,7 @@ class ScanIndex final : public VectorIndex {
                               std::span<const Seq> messages) const override;
   Background background(const VectorQuery& query) const override;
   bool improve(std::size_t rows) override;
+  std::uint64_t questions() const override { return questions_.load(std::memory_order_relaxed); }
   Status save(const std::string& path, const IndexStamp& stamp) override;
   std::size_t unsaved() const override {
     const std::shared_lock lock(mutex_);
@@ -69,12 +70,12 @@ class ScanIndex final : public VectorIndex {
   std::vector<Seq> messages() const override;
 
  private:
-  // To read for a question: the graph's growth keeps out of the way of the next ones for a moment.
+  // To read for a question. Counted: a lock that the graph's growth takes again at once would let
+  // none of them in.
   std::shared_lock<std::shared_mutex> asked() const {
     questions_.fetch_add(1, std::memory_order_relaxed);
     return std::shared_lock(mutex_);
   }
-  void let_questions_pass();
   std::uint32_t audience_id(std::string_view agent, std::string_view audience);
   void drop_row(std::size_t row);
   void compact();  // removed rows leave, and with them the graph
@@ -106,7 +107,6 @@ class ScanIndex final : public VectorIndex {
   std::vector<std::size_t> audience_rows_ = {0};  // rows of each audience
   std::unique_ptr<VectorGraph> graph_;            // over the first rows; null: not worth it
   std::size_t unsaved_ = 0;
-  std::uint64_t questions_seen_ = 0;  // by the writer
   std::unordered_multimap<std::int64_t, std::uint32_t> rows_of_;
   std::vector<float> mean_;
   std::size_t centred_at_ = 0;

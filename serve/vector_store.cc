@@ -2,10 +2,8 @@
 // on disk.
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <mutex>
-#include <thread>
 
 #include "serve/vector_scan.h"
 
@@ -28,10 +26,6 @@ bool take(std::span<const char> bytes, std::vector<T>& values, std::size_t count
   values.assign(from, from + count);
   return true;
 }
-
-// While somebody asks, the graph grows by one row in so many pauses.
-constexpr auto kPause = std::chrono::milliseconds(10);
-constexpr int kPausesMax = 5;
 
 }  // namespace
 
@@ -84,26 +78,14 @@ void ScanIndex::compact() {
   graph_.reset();
 }
 
-// One question is several reads. A lock that is taken again at once would let none of them in.
-void ScanIndex::let_questions_pass() {
-  std::uint64_t seen = questions_seen_;
-  for (int pause = 0; pause < kPausesMax; ++pause) {
-    const std::uint64_t now = questions_.load(std::memory_order_relaxed);
-    if (now == seen) break;
-    seen = now;
-    std::this_thread::sleep_for(kPause);
-  }
-  questions_seen_ = seen;
-}
-
 bool ScanIndex::improve(std::size_t rows) {
   {
     const std::unique_lock lock(mutex_);
     if (scales_.size() < options_.graph_rows) return false;
     if (!graph_) graph_ = std::make_unique<VectorGraph>(graph_rows());
   }
-  for (std::size_t n = 0; n < rows; ++n) {
-    let_questions_pass();
+  const std::uint64_t asked = questions();
+  for (std::size_t n = 0; n < rows && (n == 0 || questions() == asked); ++n) {
     const std::unique_lock lock(mutex_);  // searches wait for one row at most
     if (graph_->size() >= scales_.size()) return false;
     graph_->add_next();

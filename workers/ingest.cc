@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kStreamsPerLoad = 64;    // looked at in one slice when they have nothing new
 constexpr std::size_t kStreamsPerCommit = 32;  // short ones, read whole
-constexpr std::size_t kBatchesPerCommit = 16;   // what a page of an index costs is shared
+constexpr std::size_t kBatchesPerCommit = 16;  // what a page of an index costs is shared
 constexpr std::size_t kRewalkBatches = 4000;
 
 std::string agent_of(const OpenSource& open, const StreamInfo& stream) {
