@@ -45,6 +45,7 @@ struct LexicalQuery {
   // Messages around one that matches count in part, and are found though none of the words is
   // theirs. Not where words are required.
   bool context = false;
+  std::string zone = "UTC";                          // IANA, of the days that the text names
   TimeMs since, before;                              // [since, before); zero: open
   std::optional<std::vector<std::string>> sessions;  // only messages seen in one of these
 };

@@ -204,7 +204,23 @@ std::vector<std::string> day_terms(std::int64_t day) {
           term('y', year, 0, 0)};
 }
 
-std::vector<std::string> named_day_terms(std::string_view query) {
+namespace {
+
+// A day of the user's is a part of two in the index, whose days are UTC's.
+void add_local_day(int year, int month, int day, std::string_view zone,
+                   std::vector<std::string>& out) {
+  const auto first = from_local(year, month, day, 0, 0, zone);
+  const auto last = from_local(year, month, day, 23, 59, zone);
+  if (!first || !last) return out.push_back(term('d', year, month, day));
+  for (const TimeMs end : {*first, *last}) {
+    const LocalTime utc = to_local(end, "UTC");
+    out.push_back(term('d', utc.year, utc.month, utc.day));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> named_day_terms(std::string_view query, std::string_view zone) {
   const std::string lower = lower_ascii(query);
   const auto words = plain_words(lower);
   std::vector<std::string> out;
@@ -220,7 +236,7 @@ std::vector<std::string> named_day_terms(std::string_view query) {
       if (month && day && *month >= 1 && *month <= 12 && *day >= 1 && *day <= 31 &&
           words[i + 1].size() == 2 && words[i + 2].size() == 2) {
         out.push_back(term('m', *value, *month, 0));
-        out.push_back(term('d', *value, *month, *day));
+        add_local_day(*value, *month, *day, zone, out);
       }
     }
     const auto month = month_of(words[i]);
@@ -244,7 +260,7 @@ std::vector<std::string> named_day_terms(std::string_view query) {
     if (!with_year) continue;
     const int year = *number_at(next);
     out.push_back(term('m', year, *month, 0));
-    if (day >= 1 && day <= 31) out.push_back(term('d', year, *month, day));
+    if (day >= 1 && day <= 31) add_local_day(year, *month, day, zone, out);
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());

@@ -28,7 +28,8 @@ std::string speaker_tokens(std::string_view name);
 // Terms under which the index keeps a day (days since 1970, UTC), none of which any text holds: the
 // day, its month in its year, the month, the year. None for day 0.
 std::vector<std::string> day_terms(std::int64_t day);
-// The same for days, months and years that a query names ("8 May 2023", "in June", "2024-01-05").
-std::vector<std::string> named_day_terms(std::string_view query);
+// The same for days, months and years that a query names ("8 May 2023", "in June", "2024-01-05"). A
+// day is one of `zone` (IANA): both days of UTC that share it.
+std::vector<std::string> named_day_terms(std::string_view query, std::string_view zone);
 
 }  // namespace clawmark

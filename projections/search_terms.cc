@@ -158,7 +158,7 @@ std::vector<SearchTerm> parse_search(const LexicalQuery& query) {
   auto terms = query.advanced ? parse_advanced(text) : parse_plain(text);
   drop_stop_words(terms);
   if (!query.advanced && !terms.empty()) {
-    for (auto& day : named_day_terms(text)) {
+    for (auto& day : named_day_terms(text, query.zone)) {
       SearchTerm term;
       term.tokens.push_back(std::move(day));
       add(terms, std::move(term));

@@ -72,6 +72,7 @@ void add_recall(Serving& serving, Database& db, const Sight& sight, const Inject
   const std::size_t room = left_of(request.budget_chars, answer.facts);
   RecallQuery query;
   query.text = request.prompt;
+  query.zone = config.timezone;
   query.session_id = request.session_id;
   query.window = request.window;
   query.limit = as_size(config.recall_limit);

@@ -94,6 +94,7 @@ void Retrieval::lexical_leg(Database& db, const Sight& sight, Pool& pool) {
   query.deadline_ms = std::min(std::max(kLexicalMs, left / 8), left / 2 + 1);
   query.clock = &clock_;
   query.context = true;
+  query.zone = pool.query.zone;
   if (pool.query.at) {
     // Of a place in the log, what it did not know yet is left out with its row.
     if (!pool.query.at->through) query.before = {pool.query.at->time.value + 1};

@@ -42,6 +42,7 @@ struct RecallQuery {
   bool withhold_orders = true;  // leave out texts that give orders to the model
   std::size_t ranked_max = 0;   // messages wanted in RecallAnswer::ranked
   std::optional<AsOf> at;       // only what had been said by then
+  std::string zone = "UTC";     // IANA, of the days that the text names
 };
 
 struct RecallAnswer {

@@ -247,6 +247,7 @@ Status grep_words(Grep& grep) {
   }
   LexicalQuery query;
   query.text = grep.pattern;
+  query.zone = grep.context.serving.config()->timezone;
   query.agent = grep.place.scope.agent;
   query.audiences = grep.place.scope.audiences;
   query.limit = std::min(kRankedMax, offset + grep.limit + 1);

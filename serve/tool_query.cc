@@ -44,6 +44,7 @@ Result<std::vector<Seq>> find_messages(const ToolCallContext& context, const His
   Serving& serving = context.serving;
   RecallQuery query;
   query.text = question;
+  query.zone = serving.config()->timezone;
   query.session_id = context.session_id;
   query.limit = kHitsMax;
   query.ranked_max = kHitsMax * 4;
@@ -62,6 +63,7 @@ Result<std::vector<Seq>> find_messages(const ToolCallContext& context, const His
   }
   LexicalQuery words;
   words.text = question;
+  words.zone = query.zone;
   words.agent = place.scope.agent;
   words.audiences = place.scope.audiences;
   words.sessions = place.scope.sessions;

@@ -201,6 +201,7 @@ Result<ToolAnswer> tool_search(const ToolCallContext& context, const json::objec
   if (context.sight.holders.empty()) return closed_answer(context.sight);
   RecallQuery query;
   query.text = get_string(params, "query");
+  query.zone = config->timezone;
   query.session_id = context.session_id;
   const std::int64_t asked = get_int(params, "limit", config->recall_limit);
   query.limit = static_cast<std::size_t>(std::clamp<std::int64_t>(asked, 1, 50));

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "log/event_log.h"
+#include "projections/large_files.h"
 #include "projections/messages.h"
 #include "projections/search.h"
 #include "projections/why.h"
@@ -20,6 +21,7 @@ constexpr std::int64_t kBodyMs = 1'000;
 constexpr std::size_t kExcerpt = 600;
 constexpr std::size_t kShown = 20;  // of each kind
 constexpr std::size_t kRefMax = 2'000;
+constexpr std::size_t kContentId = 19;  // lf_ and 16 digits
 
 bool is_number(std::string_view text) {
   return !text.empty() && text.size() < 19 &&
@@ -67,6 +69,15 @@ class Why {
       if ((*list)[n].is_int64()) CLAWMARK_TRY(message({(*list)[n].get_int64()}, ""));
     }
     return Ok{};
+  }
+
+  Status content(const LargeFileRow& file) {
+    add("Content " + file.id + (file.name.empty() ? "" : " " + quote_inline(file.name)) + " (" +
+        file.kind + ", " + std::to_string(file.bytes) + " bytes, " +
+        (file.whole ? "a whole message"
+                    : "from byte " + std::to_string(file.start) + " of a message") +
+        "): " + shorten(quote_inline(file.summary), kExcerpt));
+    return message(file.message, "");
   }
 
   // A message, with its text when there is no quote; false: not one that may be seen here.
@@ -192,6 +203,7 @@ std::string words_in(std::string_view ref) {
 Status explain_words(const ToolCallContext& context, const std::string& words, Why& why) {
   LexicalQuery query;
   query.text = words;
+  query.zone = context.serving.config()->timezone;
   query.agent = context.sight.scope.agent;
   query.audiences = context.sight.audiences;
   query.limit = 3;
@@ -233,6 +245,11 @@ Status explain(const ToolCallContext& context, const GraphScope& scope, const st
       return text ? why.summary(*text) : Status(Ok{});
     }
   }
+  if (const auto at = ref.find("lf_"); at != std::string::npos) {
+    const FileScope files{scope.agent, context.sight.audiences};
+    CLAWMARK_ASSIGN(const auto file, find_large_file(db, files, ref.substr(at, kContentId)));
+    if (file) return why.content(*file);
+  }
   CLAWMARK_ASSIGN(const auto things, find_nodes(db, scope, ref, 5));
   for (const auto& node : things) CLAWMARK_TRY(why.thing(scope, node));
   return why.empty() ? explain_words(context, words_in(ref), why) : Status(Ok{});
@@ -244,7 +261,9 @@ Result<ToolAnswer> tool_world_explain(const ToolCallContext& context, const json
   if (context.sight.holders.empty()) return closed_answer(context.sight);
   const std::string ref(prefix_code_points(trim(get_string(params, "line")), kRefMax));
   if (ref.empty()) {
-    return refusal("Say which line: a key, a message number, sum_42, a name, or the line itself.");
+    return refusal(
+        "Say which line: a key, a message number, sum_42, lf_1f2e\u2026, a name, or the line "
+        "itself.");
   }
   Why why(context);
   CLAWMARK_TRY(explain(context, scope_of(context.sight, context.serving.clock.now()), ref, why));

@@ -118,9 +118,10 @@ void add_explain(Registry& registry) {
         set(params, "line", options->text);
         return show(session, "explain", std::move(params));
       });
-  arguments.text("line", options->text,
-                 "the line itself, or a fact's key, a message number, sum_42, a thing's name",
-                 true);
+  arguments.text(
+      "line", options->text,
+      "the line itself, or a fact's key, a message number, sum_42, lf_\u2026, a thing's name",
+      true);
 }
 
 void add_dissolve(Registry& registry) {

@@ -9,6 +9,7 @@
 namespace clawmark::testing_world {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -98,13 +99,24 @@ TEST(SearchDates, days_are_named_in_many_ways) {
   ASSERT_EQ(day.size(), 4U);
   for (const char* text : {"8 May 2023", "May 8, 2023", "May 8th 2023", "8th May, 2023",
                            "2023-05-08", "on the 8th of may 2023?"}) {
-    EXPECT_THAT(named_day_terms(text), Contains(day[0])) << text;
-    EXPECT_THAT(named_day_terms(text), Contains(day[3])) << text;
+    EXPECT_THAT(named_day_terms(text, "UTC"), Contains(day[0])) << text;
+    EXPECT_THAT(named_day_terms(text, "UTC"), Contains(day[3])) << text;
   }
-  EXPECT_THAT(named_day_terms("in May"), ElementsAre(day[2]));
-  EXPECT_THAT(named_day_terms("they may march on"), IsEmpty());
-  EXPECT_THAT(named_day_terms("room 2023b, 99 bottles"), Not(Contains(day[0])));
+  EXPECT_THAT(named_day_terms("in May", "UTC"), ElementsAre(day[2]));
+  EXPECT_THAT(named_day_terms("they may march on", "UTC"), IsEmpty());
+  EXPECT_THAT(named_day_terms("room 2023b, 99 bottles", "UTC"), Not(Contains(day[0])));
   EXPECT_THAT(day_terms(0), IsEmpty());
+}
+
+TEST(SearchDates, a_day_is_the_one_of_who_asks) {
+  const auto late = day_terms(19'486);  // 2023-05-09 in UTC, evening of the 8th in Los Angeles
+  const auto early = day_terms(19'484);  // the 7th in UTC, small hours of the 8th in Tokyo
+  const auto asked = [](const char* zone) { return named_day_terms("8 May 2023", zone); };
+  EXPECT_THAT(asked("America/Los_Angeles"), Contains(late[0]));
+  EXPECT_THAT(asked("America/Los_Angeles"), Not(Contains(early[0])));
+  EXPECT_THAT(asked("Asia/Tokyo"), Contains(early[0]));
+  EXPECT_THAT(asked("Asia/Tokyo"), Not(Contains(late[0])));
+  EXPECT_THAT(asked("UTC"), Not(AnyOf(Contains(early[0]), Contains(late[0]))));
 }
 
 TEST(SearchSpeakers, the_name_of_who_speaks_finds_what_they_say) {

@@ -86,6 +86,19 @@ TEST(Files, a_large_content_is_listed_and_read_back_by_lines_page_by_page) {
   EXPECT_THAT(text_of(beyond, "text"), HasSubstr("has 450 lines"));
 }
 
+TEST(Files, its_id_is_explained_down_to_the_message_that_holds_it) {
+  Large w;
+  const std::string id = w.keep(numbered_lines(300), "rota.txt");
+  const auto explain = [&](const char* as) {
+    const std::string line = "see [" + id + "] above";
+    return w.post("/v1/admin/explain", {{"params", {{"line", line}, {"as", as}}}});
+  };
+  const json::object why = explain("telegram:101");
+  EXPECT_THAT(text_of(why, "text"), HasSubstr("Content " + id + " rota.txt (text, "));
+  EXPECT_EQ(find_array(*find_object(why, "details"), "messages")->size(), 1U);
+  EXPECT_THAT(text_of(explain("telegram:303"), "text"), Not(HasSubstr("rota.txt")));
+}
+
 TEST(Files, long_lines_are_read_by_characters_and_no_answer_is_longer_than_allowed) {
   Large w;
   std::string text;
