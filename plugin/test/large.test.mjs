@@ -1,6 +1,7 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { makeEngine } from "../engine.js";
 import { withoutLarge } from "../engine/large.js";
 
 const hash = (text) => createHash("sha256").update(text).digest("hex");
@@ -52,3 +53,60 @@ test("what is not known, or does not fit, stays as it is", async () => {
     assert.deepEqual(await withoutLarge(messages, async () => answer), messages);
   }
 });
+
+/** A service that knows one large content, and notes which paths were asked. */
+function serviceWith(text, shown) {
+  const service = { asked: [], away: false };
+  service.ask = async (path, body) => {
+    service.asked.push(path);
+    if (service.away) return { ok: false, kind: "absent" };
+    if (path !== "/v1/files") return { ok: true, value: { open: true, stored: 0, as_of: 1 } };
+    assert.deepEqual(body.hashes, [hash(text)]);
+    return { ok: true,
+      value: { files: { [hash(text)]:
+        [{ start: 0, bytes: Buffer.byteLength(text), text: shown }] } } };
+  };
+  service.insist = service.ask;
+  return service;
+}
+
+const config = (contextMode) => ({ contextMode, freshTailCount: 32, contextThreshold: 0.75,
+  timeoutMs: 300 });
+const asking = (text, sessionKey) => ({ sessionId: "s", sessionKey, tokenBudget: 1_000_000,
+  messages: [{ role: "user", content: "what does it say?", timestamp: 1 },
+    { role: "assistant", timestamp: 2,
+      content: [{ type: "toolCall", id: "c1", name: "read", arguments: {} }] },
+    { ...result(text), timestamp: 3 },
+    { role: "user", content: "and now?", timestamp: 4 }] });
+
+test("the engine in mode world shows what is known of a large result, also a turn later without "
+  + "the service", async () => {
+  const text = large("row");
+  const service = serviceWith(text, "[kept as lf_3]");
+  const engine = makeEngine({ link: service, config: config("world") });
+  const turn = asking(text, "agent:main:dashboard:large-1");
+  const first = await engine.assemble(turn);
+  assert.equal(first.messages[2].content[0].text, "[kept as lf_3]");
+  assert.ok(first.estimatedTokens < 2000, `${first.estimatedTokens}`);
+  service.away = true;
+  const second = await engine.assemble(turn);
+  assert.deepEqual(second.messages[2], first.messages[2], "the same bytes: the prompt's cache");
+});
+
+test("the other mode, an incognito session and a service that never answered show it whole",
+  async () => {
+    const text = large("row");
+    for (const [mode, key] of [["recursive", "agent:main:dashboard:large-2"],
+      ["world", "agent:main:dashboard:incognito-3"]]) {
+      const service = serviceWith(text, "[kept as lf_4]");
+      const engine = makeEngine({ link: service, config: config(mode) });
+      const { messages } = await engine.assemble(asking(text, key));
+      assert.equal(messages[2].content[0].text, text, mode);
+      assert.ok(!service.asked.includes("/v1/files"), mode);
+    }
+    const away = serviceWith(text, "[kept as lf_5]");
+    away.away = true;
+    const engine = makeEngine({ link: away, config: config("world") });
+    const { messages } = await engine.assemble(asking(text, "agent:main:dashboard:large-4"));
+    assert.equal(messages[2].content[0].text, text);
+  });
