@@ -68,7 +68,7 @@ struct MessageCues {
   bool names_number = false;
   bool is_standing = false;  // an instruction for always
   bool prefers = false;      // "I prefer …"
-  bool answers = false;      // the message before it asks, and is another's
+  bool answers = false;      // the message before it asks, and is another's; among peers only
   std::int64_t tokens = 0;
   std::string speaker;  // the speaker's name, as tokens joined by blanks
   // Two that talk alike, rather than someone and an assistant that answers at length.

@@ -38,17 +38,12 @@ class CueReader {
     std::int64_t place = -1;
     unsigned cues = 0;
     CLAWMARK_TRY(tables_.each(
-        "SELECT d.place, d.cues, d.tokens, d.speaker, coalesce(b.cues, 0), b.speaker FROM "
-        "search_docs__g# d LEFT JOIN search_docs__g# b ON b.place = d.place - 1 WHERE d.message = "
-        "?1",
+        "SELECT place, cues, tokens, speaker FROM search_docs__g# WHERE message = ?1",
         [&](Statement& row) {
           place = row.integer(0);
           cues = static_cast<unsigned>(row.integer(1));
           out.tokens = row.integer(2);
           out.speaker = row.string(3);
-          const auto before = static_cast<unsigned>(row.integer(4));
-          const bool other = ((before ^ cues) & kCueAssistant) != 0 || row.text(5) != out.speaker;
-          out.answers = other && (before & kCueAsks) != 0;
         },
         message.value));
     if (place < 0) return out;
@@ -58,6 +53,15 @@ class CueReader {
     out.is_standing = (cues & kCueStanding) != 0;
     out.prefers = (cues & kCuePrefers) != 0;
     CLAWMARK_ASSIGN(out.among_peers, among_peers(talk_of_place(place)));
+    if (!out.among_peers) return out;  // where it would not count it is not looked for
+    CLAWMARK_TRY(tables_.each(
+        "SELECT cues, speaker FROM search_docs__g# WHERE place = ?1",
+        [&](Statement& row) {
+          const auto before = static_cast<unsigned>(row.integer(0));
+          const bool other = ((before ^ cues) & kCueAssistant) != 0 || row.text(1) != out.speaker;
+          out.answers = other && (before & kCueAsks) != 0;
+        },
+        place - 1));
     return out;
   }
 

@@ -180,10 +180,17 @@ TEST(SearchCues, two_that_talk_alike_are_peers_and_a_long_winded_assistant_is_no
 
 TEST(SearchCues, an_answer_follows_anothers_question) {
   World w;
+  for (int i = 0; i < 8; ++i) {
+    w.say({.text = "some words of mine"});
+    w.say({.text = "some words of his own", .role = "assistant"});
+  }
   const Seq asked = w.say({.text = "Where to?"});
   const Seq answer = w.say({.text = "To the lake", .role = "assistant"});
   EXPECT_FALSE(cues_of(w, asked).answers);
   EXPECT_TRUE(cues_of(w, answer).answers);
+  w.say({.text = "And when?", .session = "chat"});
+  const Seq assistant = w.say({.text = "At noon", .session = "chat", .role = "assistant"});
+  EXPECT_FALSE(cues_of(w, assistant).answers) << "an assistant always answers";
 }
 
 }  // namespace
