@@ -9,6 +9,7 @@
 #include "cmd/clawmark/outward.h"
 #include "cmd/clawmark/reference.h"
 #include "cmd/config_flags.h"
+#include "cmd/version.h"
 
 namespace clawmark {
 namespace {
@@ -125,7 +126,7 @@ void add_all(Registry& registry) {
 
 int run_command_line(int argc, char** argv) {
   CLI::App app{"Clawmark: a memory for OpenClaw agents"};
-  app.set_version_flag("--version", std::string("clawmark ") + CLAWMARK_VERSION);
+  app.set_version_flag("--version", "clawmark " + std::string(version_text()));
   app.require_subcommand(1);
   Globals globals;
   app.add_flag("--json", globals.json, "print the answer as JSON");

@@ -10,7 +10,7 @@
 namespace clawmark {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kExamples = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 34> kExamples = {{
     {"status", "clawmark status"},
     {"search", "clawmark search \"payment provider\""},
     {"facts", "clawmark --as telegram:101 facts"},
@@ -28,6 +28,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kExample
     {"doctor", "clawmark doctor"},
     {"config", "clawmark config show"},
     {"config show", "clawmark config show"},
+    {"config example", "clawmark config example > ~/.config/clawmark/config.json"},
     {"restore", "clawmark restore"},
     {"graph", "clawmark graph \"ticketbox\" --depth 2"},
     {"episodes", "clawmark episodes"},

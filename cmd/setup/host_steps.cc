@@ -54,6 +54,7 @@ std::string find_plugin() {
 
 // What openclaw.json says of the plugin now.
 struct HostEntry {
+  bool known = false;  // the host has an entry; after an uninstall it says that it is off
   bool installed = false, consent = false;
   std::string socket;
 };
@@ -85,6 +86,7 @@ HostEntry host_entry(const std::string& state_dir) {
   HostEntry out;
   const json::object entry = entry_object(state_dir);
   if (entry.empty()) return out;
+  out.known = true;
   out.installed = get_bool(entry, "enabled", true);
   const auto* hooks = find_object(entry, "hooks");
   out.consent = hooks != nullptr && get_bool(*hooks, "allowConversationAccess");
@@ -123,6 +125,7 @@ SetupStep plan_plugin(const SetupInputs& inputs) {
     }
     todo.emplace_back("installed", Argv{"openclaw", "plugins", "install", "--link", folder,
                                         "--force", "--accept-capabilities"});
+    if (now.known) todo.emplace_back("enabled", Argv{"openclaw", "plugins", "enable", "clawmark"});
   }
   if (!now.consent)
     todo.emplace_back("consent", Argv{"openclaw", "config", "set", kConsent, "true"});

@@ -20,6 +20,9 @@ test_packages=(
   clang-19 clang-tools-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
 )
 
+# What the packages are made and checked with.
+package_packages=(binutils dpkg-dev lintian npm)
+
 # ensure_packages NAME...: installs what is missing; says nothing when all is there.
 ensure_packages() {
   local missing=() name

@@ -26,7 +26,7 @@ echo "openclaw $*" >>"$HOME/calls"
 config="$OPENCLAW_STATE_DIR/openclaw.json"
 case "$1 $2" in
   'plugins install') echo '{"plugins":{"entries":{"clawmark":{"enabled":true}}}}' >"$config" ;;
-  'plugins uninstall') echo '{}' >"$config" ;;
+  'plugins uninstall') echo '{"plugins":{"entries":{"clawmark":{"enabled":false}}}}' >"$config" ;;
   'config get') printf 'a line before\n{"enabled": true}\n' ;;
   'config set') echo '{"plugins":{"entries":{"clawmark":{"enabled":true,"hooks":{"allowConversationAccess":true}}}}}' >"$config" ;;
 esac
@@ -154,6 +154,10 @@ TEST_F(Init, yes_does_it_and_uninstall_takes_back_exactly_that) {
       << "the host's own file, written by the host's own command";
   EXPECT_EQ(after, before);
   const Outcome twice = world.clawmark({"uninstall", "--yes"});
+  forget_calls();
+  EXPECT_EQ(init({"--yes", "--no-service"}).code, 0);
+  EXPECT_THAT(calls(), testing::Contains("openclaw plugins enable clawmark"))
+      << "what was uninstalled is off at the host";
   EXPECT_EQ(twice.code, 1);
   EXPECT_THAT(twice.err, HasSubstr("nothing to take back"));
 }
