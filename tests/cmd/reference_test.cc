@@ -67,7 +67,8 @@ TEST(Reference, the_example_of_a_configuration_names_every_key_and_can_be_used_a
     if (name.ends_with("api_key")) continue;
     EXPECT_THAT(text, HasSubstr("// \"" + name + "\": "));
   }
-  const auto all = parse_json_relaxed(std::regex_replace(text, std::regex("  // \""), "  \""));
+  const auto all =
+      parse_json_relaxed(std::regex_replace(text, std::regex("  // (\"[a-z_]+\": )"), "  $1"));
   EXPECT_TRUE(all.ok()) << "with every key in force it is JSON";
 }
 
