@@ -120,6 +120,7 @@ void add_all(Registry& registry) {
   add_dissolve(registry);
   add_mcp(registry);
   add_backup(registry);
+  add_moving(registry);
   add_init(registry);
   add_uninstall(registry);
 }

@@ -7,6 +7,7 @@ namespace clawmark {
 
 void add_mcp(Registry& registry);
 void add_backup(Registry& registry);
+void add_moving(Registry& registry);
 void add_init(Registry& registry);
 void add_uninstall(Registry& registry);
 

@@ -10,7 +10,7 @@
 namespace clawmark {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 34> kExamples = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 36> kExamples = {{
     {"status", "clawmark status"},
     {"search", "clawmark search \"payment provider\""},
     {"facts", "clawmark --as telegram:101 facts"},
@@ -40,6 +40,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 34> kExample
     {"dissolve", "clawmark dissolve 42"},
     {"mcp", "clawmark --as owner mcp"},
     {"backup", "clawmark backup clawmark.backup.db"},
+    {"export", "clawmark export memory.jsonl"},
+    {"import", "clawmark --db-path new/clawmark.db import memory.jsonl"},
     {"init", "clawmark init --dry-run"},
     {"uninstall", "clawmark uninstall --dry-run"},
     {"completion",
