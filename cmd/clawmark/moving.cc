@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "base/files.h"
@@ -12,6 +13,7 @@
 #include "cmd/terminal.h"
 #include "log/moving.h"
 #include "projections/overview.h"
+#include "workers/foreign_import.h"
 
 namespace clawmark {
 namespace {
@@ -118,11 +120,81 @@ int import_all(Session& session, const std::string& path, bool dry_run) {
   });
 }
 
+// "agent", "group:…" and "session:…" as they are; else a person.
+std::string holder_of(const std::string& as) {
+  const bool whole = as == "agent" || as.starts_with("group:") || as.starts_with("session:");
+  return whole ? as : "person:" + (as.empty() ? std::string("owner") : as);
+}
+
+Result<ForeignCounts> import_other(const Globals& globals, const Config& config,
+                                   const std::string& kind, const std::string& path, bool keep) {
+  const SystemClock clock;
+  StoreOptions options;
+  options.path = config.db_path;
+  options.holder = "clawmark import pid " + std::to_string(::getpid());
+  ForeignTarget target;
+  if (!globals.agent.empty()) target.agent = globals.agent;
+  target.session_key = globals.session_key;
+  if (target.session_key.empty() && (kind == "memory-files" || kind == "clawmark")) {
+    target.session_key = "agent:" + target.agent + ":main";  // the owner's, as the host shows them
+  }
+  target.holder = holder_of(globals.as);
+  // Where there is no store yet, a look is taken with one that goes again.
+  std::string scratch;
+  if (!keep && !stat_file(config.db_path)) {
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "clawmark-look-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) return export_error("target", "no temporary folder");
+    scratch = pattern;
+    options.path = join_path(scratch, "clawmark.db");
+  }
+  auto done = [&]() -> Result<ForeignCounts> {
+    CLAWMARK_ASSIGN(Store store, Store::open(options, clock));
+    return import_foreign(store, kind, path, target, clock, keep);
+  }();
+  std::error_code code;
+  if (!scratch.empty()) std::filesystem::remove_all(scratch, code);
+  return done;
+}
+
+int import_from(Session& session, const std::string& kind, const std::string& path, bool dry_run) {
+  const auto taken = import_other(session.globals(), session.config(), kind, path, !dry_run);
+  if (!taken.ok()) return session.fail(taken.error());
+  if (!dry_run && taken->new_messages + taken->new_facts > 0) {
+    const auto folded = session.ask("rebuild", {}, Access::kWrite, kRebuildMs);
+    if (!folded.ok()) return session.fail(folded.error());
+  }
+  json::array left_out;
+  for (const auto& what : taken->left_out) left_out.emplace_back(what);
+  const json::object answer{{"from", kind},
+                            {"dry_run", dry_run},
+                            {"messages", taken->messages},
+                            {"new_messages", taken->new_messages},
+                            {"facts", taken->facts},
+                            {"new_facts", taken->new_facts},
+                            {"refused", taken->refused},
+                            {"deleted_there", taken->deleted},
+                            {"left_out", std::move(left_out)}};
+  return session.finish(answer, [](const json::object& done) {
+    const char* verb = get_bool(done, "dry_run") ? "would be new" : "new";
+    std::printf("%s messages, %s of them %s\n", format_count(get_int(done, "messages")).c_str(),
+                format_count(get_int(done, "new_messages")).c_str(), verb);
+    std::printf("%s facts, %s stated ones %s, %s refused by a rule, %s deleted there\n",
+                format_count(get_int(done, "facts")).c_str(),
+                format_count(get_int(done, "new_facts")).c_str(), verb,
+                format_count(get_int(done, "refused")).c_str(),
+                format_count(get_int(done, "deleted_there")).c_str());
+    if (const auto* left = find_array(done, "left_out")) {
+      for (const auto& what : *left) std::printf("left out: %s\n", what.get_string().c_str());
+    }
+  });
+}
+
 }  // namespace
 
 void add_moving(Registry& registry) {
   struct Options {
-    std::string to, from;
+    std::string to, from, kind;
     bool dry_run = false;
   };
   auto options = std::make_shared<Options>();
@@ -131,10 +203,16 @@ void add_moving(Registry& registry) {
            [options](Session& session) { return export_all(session, options->to); })
       .text("file", options->to, "file to write; nothing is overwritten; -: standard output", true);
   Arguments& arguments = registry.add(
-      "import", "a file of clawmark export, into a new store or the one it continues",
-      [options](Session& session) { return import_all(session, options->from, options->dry_run); });
-  arguments.text("file", options->from, "file to read", true);
-  arguments.flag("--dry-run", options->dry_run, "only check the file and say what would be new");
+      "import", "a file of clawmark export, or with --from the memory of something else",
+      [options](Session& session) {
+        if (options->kind.empty()) return import_all(session, options->from, options->dry_run);
+        return import_from(session, options->kind, options->from, options->dry_run);
+      });
+  arguments.text("file", options->from, "file to read; for memory-files the agent's workspace",
+                 true);
+  arguments.text("--from", options->kind,
+                 "what it is: clawmark, recursive-claw, worldclaw, lcm, memory-files", false);
+  arguments.flag("--dry-run", options->dry_run, "only look, and say what would be new");
 }
 
 }  // namespace clawmark

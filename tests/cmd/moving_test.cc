@@ -81,5 +81,22 @@ TEST_F(MovingFiles, a_running_daemon_keeps_its_store_to_itself) {
   EXPECT_EQ(daemon.wait().code, 0);
 }
 
+TEST_F(MovingFiles, the_host_s_own_memory_files_come_in_after_a_dry_run) {
+  std::filesystem::create_directories(world / "workspace/memory");
+  support::write_text(world / "workspace/MEMORY.md", "# Boat\n\nThe dinghy is called Walnut.\n");
+  const std::vector<std::string> command{"import", "--from", "memory-files", world / "workspace"};
+  std::vector<std::string> dry = command;
+  dry.emplace_back("--dry-run");
+  EXPECT_THAT(world.clawmark(dry).out, HasSubstr("1 messages, 1 of them would be new"));
+  EXPECT_THAT(there(dry).out, HasSubstr("1 of them would be new"));
+  EXPECT_FALSE(std::filesystem::exists(world / "new/clawmark.db"));
+  EXPECT_EQ(world.clawmark({"--as", "owner", "search", "Walnut"}).out.find("dinghy"),
+            std::string::npos);
+  const Outcome done = world.clawmark(command);
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_THAT(world.clawmark({"--as", "owner", "search", "Walnut"}).out, HasSubstr("dinghy"));
+  EXPECT_THAT(world.clawmark(command).out, HasSubstr(" 0 of them new"));
+}
+
 }  // namespace
 }  // namespace clawmark
