@@ -85,21 +85,6 @@ bool is_on_this_machine(const std::string& url) {
   return host.starts_with("localhost") || host.starts_with("127.") || host.starts_with("[::1]");
 }
 
-PriceTable prices_of(const Config& config) {
-  PriceTable out;
-  if (is_on_this_machine(config.embedding_url)) out[config.embedding_model] = {};
-  if (is_on_this_machine(config.extract_url)) out[config.extract_model] = {};
-  if (is_on_this_machine(config.summary_url)) out[config.summary_model] = {};
-  const std::string path = join_path(home_dir(), ".config/clawmark/prices.json");
-  auto own = read_prices(path);
-  if (!own.ok()) {
-    log_warning("clawmarkd", describe(own.error()) + "; list prices count");
-    return out;
-  }
-  for (const auto& [model, price] : *own) out[model] = price;
-  return out;
-}
-
 // A file that cannot be used is a problem of the configuration: the service stays up and says so.
 std::shared_ptr<Embedder> make_own_embedder(Config& config) {
   if (config.encoder_file.empty()) return make_builtin_embedder();
@@ -204,6 +189,21 @@ void announce_backlog(const Config& config, Pipeline& pipeline) {
 }
 
 }  // namespace
+
+PriceTable prices_of(const Config& config) {
+  PriceTable out;
+  if (is_on_this_machine(config.embedding_url)) out[config.embedding_model] = {};
+  if (is_on_this_machine(config.extract_url)) out[config.extract_model] = {};
+  if (is_on_this_machine(config.summary_url)) out[config.summary_model] = {};
+  const std::string path = join_path(home_dir(), ".config/clawmark/prices.json");
+  auto own = read_prices(path);
+  if (!own.ok()) {
+    log_warning("clawmarkd", describe(own.error()) + "; list prices count");
+    return out;
+  }
+  for (const auto& [model, price] : *own) out[model] = price;
+  return out;
+}
 
 struct App::State {
   explicit State(const Config& c) : config(c), net({c.ca_file, c.verify_tls}) {}

@@ -17,6 +17,10 @@
 
 namespace clawmark {
 
+// What the models of a configuration cost: list prices, those of prices.json, and nothing for a
+// model on this machine.
+PriceTable prices_of(const Config& config);
+
 class App {
  public:
   // Takes the store's lock for its life. `holder` is what the lock file says, such as "clawmarkd".

@@ -5,11 +5,10 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "log/chain.h"
 
 namespace clawmark {
 namespace {
-
-constexpr std::string_view kRedactedPayload = R"({"redacted":true})";
 
 // Where the log ends: what the next append builds upon.
 struct Tail {
@@ -29,52 +28,6 @@ Result<Tail> read_tail(Database& db) {
   if (row) tail = {query->integer(0), query->hash(1)};
   query->reset();
   return tail;
-}
-
-void append_number(std::string& input, std::uint64_t number, int bytes) {
-  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
-    input.push_back(static_cast<char>(number >> shift & 0xFF));
-  }
-}
-
-void append_hash(std::string& input, const Hash256& hash) {
-  input.append(reinterpret_cast<const char*>(hash.bytes.data()), hash.bytes.size());
-}
-
-// Rule 1, of stores made before schema 3: previous, seq, type, payload hash.
-Hash256 chain_by_rule_1(const Hash256& previous, std::int64_t seq, std::string_view type,
-                        const Hash256& payload_hash) {
-  std::string input;
-  input.reserve(2 * 32 + 8 + type.size());
-  append_hash(input, previous);
-  append_number(input, static_cast<std::uint64_t>(seq), 8);
-  input.append(type);
-  append_hash(input, payload_hash);
-  return sha256(input);
-}
-
-// All columns of an event but its payload, chain and redacted, in the order of rule 2.
-struct Sealed {
-  std::int64_t seq, version, origin_seq;
-  TimeMs occurred, recorded;
-  std::string_view origin, type, agent, session_key, lane, sender, dedupe_key;
-};
-
-Hash256 chain_by_rule_2(const Hash256& previous, const Sealed& e, const Hash256& payload_hash) {
-  std::string input;
-  input.reserve(384);
-  append_hash(input, previous);
-  append_hash(input, payload_hash);
-  for (const std::int64_t number :
-       {e.seq, e.origin_seq, e.version, e.occurred.value, e.recorded.value}) {
-    append_number(input, static_cast<std::uint64_t>(number), 8);
-  }
-  for (const std::string_view text :
-       {e.origin, e.type, e.agent, e.session_key, e.lane, e.sender, e.dedupe_key}) {
-    append_number(input, text.size(), 4);
-    input.append(text);
-  }
-  return sha256(input);
 }
 
 Status check_event(const NewEvent& event, const std::string& payload) {
@@ -315,8 +268,7 @@ Result<LogCheck> EventLog::verify(Database& db) {
     const Sealed sealed{seq,           rows.integer(8), rows.integer(7), rows.time(9),
                         rows.time(10), rows.text(11),   rows.text(1),    rows.text(12),
                         rows.text(13), rows.text(14),   rows.text(15),   rows.text(16)};
-    chain = seq < rule_2_from.value_or(1) ? chain_by_rule_1(chain, seq, sealed.type, payload_hash)
-                                          : chain_by_rule_2(chain, sealed, payload_hash);
+    chain = next_chain(chain, sealed, payload_hash, rule_2_from.value_or(1));
     const bool payload_ok = rows.integer(5) != 0
                                 ? rows.text(2) == kRedactedPayload && rows.integer(6) != 0
                                 : sha256(rows.text(2)) == payload_hash;

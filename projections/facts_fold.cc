@@ -131,9 +131,10 @@ Status FactsFold::stated(const Event& event) {
     return refuse("reject", error_code(value_ok.error()));
   }
   if (candidate.key.holder.empty()) return refuse("reject", "HOLDER");
-  // The tool is called by a model that may have been talked into it; the command line is the
-  // person's own.
-  if (get_string(event.payload, "by") == "tool" && !screen_for_injection(o.value).empty()) {
+  // The tool is called by a model that may have been talked into it, here and where an import comes
+  // from; the command line is the person's own.
+  const std::string by = get_string(event.payload, "by");
+  if ((by == "tool" || by == "import") && !screen_for_injection(o.value).empty()) {
     candidate.reason = "INJECTION";
   }
   return take_in(event, candidate);

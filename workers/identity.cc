@@ -366,7 +366,8 @@ Result<bool> Identity::has_place(Seq message, const Met& met) {
 Result<bool> Identity::any_coarse() {
   if (any_coarse_) return *any_coarse_;
   CLAWMARK_ASSIGN(const auto row,
-                  db_.query_int("SELECT 1 FROM source_positions WHERE carrier = 'lcm' LIMIT 1"));
+                  db_.query_int("SELECT 1 FROM source_positions WHERE carrier IN ('lcm', 'import')"
+                                " LIMIT 1"));
   any_coarse_ = row.has_value();
   return *any_coarse_;
 }

@@ -28,9 +28,6 @@
 namespace clawmark {
 namespace {
 
-constexpr std::int64_t kBytesPerToken = 4;
-constexpr std::int64_t kWindowGuess = 30;          // messages of one extraction, about
-constexpr std::int64_t kAnswerTokens = 300;        // of its answer, about
 constexpr std::size_t kLocalWindowMessages = 100;  // built-in rules look at each message by itself
 
 }  // namespace
@@ -300,7 +297,7 @@ std::int64_t Pipeline::beat_age_ms() const {
 }
 
 Result<BacklogEstimate> Pipeline::estimate() {
-  BacklogEstimate out;
+  BacklogCounts counts;
   CLAWMARK_TRY(run_on_writer([&](Store& store) -> Status {
     Database& db = store.db();
     CLAWMARK_ASSIGN(const auto bytes,
@@ -309,34 +306,23 @@ Result<BacklogEstimate> Pipeline::estimate() {
                                  event_type::kMessageObserved));
     CLAWMARK_ASSIGN(const auto messages, db.query_int("SELECT count(*) FROM events WHERE type = ?",
                                                       event_type::kMessageObserved));
-    const double mean = messages.value_or(0) == 0
-                            ? 0
-                            : static_cast<double>(bytes.value_or(0)) /
-                                  static_cast<double>(*messages) / kBytesPerToken;
-    const PriceTable& prices = state_->options.prices;
+    if (messages.value_or(0) > 0) {
+      counts.bytes_mean = static_cast<double>(bytes.value_or(0)) / static_cast<double>(*messages);
+    }
+    const PipelineModels& models = state_->models;
     for (WorkerLoop* loop : state_->loop_list) {
       const bool embed = loop->name() == "embed", extract = loop->name() == "extract";
       if (!embed && !extract) continue;
       CLAWMARK_ASSIGN(const auto pending, loop->port().pending(state_->clock.now()));
-      const auto tokens = static_cast<std::int64_t>(static_cast<double>(pending) * mean);
-      if (embed) {
-        out.messages_to_embed = pending;
-        if (state_->models.embedder->is_local()) continue;
-        out.embed_tokens = tokens;
-        const std::string model = state_->models.embedder->model().name;
-        out.usd += static_cast<double>(cost_micro_usd(price_of(prices, model), tokens, 0)) / 1e6;
-      } else {
-        out.messages_to_extract = pending;
-        if (state_->models.extractor->is_local()) continue;
-        const Price price = price_of(prices, state_->models.extractor->model());
-        const std::int64_t answers = pending / kWindowGuess * kAnswerTokens;
-        out.extract_tokens = tokens + answers;
-        out.usd += static_cast<double>(cost_micro_usd(price, tokens, answers)) / 1e6;
+      (embed ? counts.messages_to_embed : counts.messages_to_extract) = pending;
+      if (embed && !models.embedder->is_local()) counts.embed_model = models.embedder->model().name;
+      if (extract && !models.extractor->is_local()) {
+        counts.extract_model = models.extractor->model();
       }
     }
     return Ok{};
   }));
-  return out;
+  return estimate_backlog(counts, state_->options.prices);
 }
 
 std::span<Projection* const> Pipeline::projections() const {

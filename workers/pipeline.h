@@ -31,6 +31,7 @@
 #include "projections/projection.h"
 #include "sources/source.h"
 #include "workers/budget.h"
+#include "workers/estimate.h"
 #include "workers/loop.h"
 #include "workers/prices.h"
 
@@ -64,12 +65,6 @@ struct PipelineOptions {
   std::size_t leaf_target_tokens = kLeafTargetTokens;
   std::size_t condensed_target_tokens = kCondensedTargetTokens;
   std::string graph_origin;  // of the world model's endpoint; empty: extract_origin
-};
-
-struct BacklogEstimate {
-  std::int64_t messages_to_embed = 0, messages_to_extract = 0;
-  std::int64_t embed_tokens = 0, extract_tokens = 0;  // about; 0 for built-in models
-  double usd = 0;                                     // about, by the models' prices
 };
 
 class Pipeline {

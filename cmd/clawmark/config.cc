@@ -1,4 +1,5 @@
-// clawmark config show: every key, its value and where it came from; then what is wrong.
+// clawmark config show: every key, its value and where it came from; then what is wrong. config
+// example: a file to begin with.
 
 #include <cstdio>
 
@@ -37,10 +38,31 @@ int show(Session& session) {
   return config.problems.empty() ? kExitOk : kExitUsage;
 }
 
+// Every key with what it means and its default, commented out: a file to begin with.
+int example(Session&) {
+  std::printf(
+      "// Clawmark's configuration: ~/.config/clawmark/config.json. Nothing has to be set.\n{\n");
+  for (const ConfigKey& key : config_keys()) {
+    if (key.type == "secret") continue;  // ~/.config/clawmark/environment is for those
+    const bool plain = key.type == "int" || key.type == "number" || key.type == "bool";
+    std::string value(key.fallback);
+    if (key.type == "list") {
+      value = value.empty() ? "[]" : "[" + to_text(json::value(value)) + "]";
+    } else if (!plain || value.empty()) {
+      value = plain ? "0" : to_text(json::value(value));
+    }
+    std::printf("  // %s\n  // \"%s\": %s,\n", std::string(key.help).c_str(),
+                std::string(key.name).c_str(), value.c_str());
+  }
+  std::printf("}\n");
+  return kExitOk;
+}
+
 }  // namespace
 
 void add_config(Registry& registry) {
   registry.add_group("config", "the configuration as it is in force");
+  registry.add("config example", "a file with every key, its meaning and its default", example);
   registry.add("config show", "every key, its value and where it comes from", show);
 }
 

@@ -9,6 +9,7 @@
 #include "cmd/clawmark/outward.h"
 #include "cmd/clawmark/reference.h"
 #include "cmd/config_flags.h"
+#include "cmd/version.h"
 
 namespace clawmark {
 namespace {
@@ -119,11 +120,14 @@ void add_all(Registry& registry) {
   add_dissolve(registry);
   add_mcp(registry);
   add_backup(registry);
+  add_moving(registry);
+  add_init(registry);
+  add_uninstall(registry);
 }
 
 int run_command_line(int argc, char** argv) {
   CLI::App app{"Clawmark: a memory for OpenClaw agents"};
-  app.set_version_flag("--version", std::string("clawmark ") + CLAWMARK_VERSION);
+  app.set_version_flag("--version", "clawmark " + std::string(version_text()));
   app.require_subcommand(1);
   Globals globals;
   app.add_flag("--json", globals.json, "print the answer as JSON");

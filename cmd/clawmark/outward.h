@@ -1,5 +1,5 @@
 #pragma once
-// Subcommands that carry the memory outward: to other programs, and into copies.
+// Subcommands that carry the memory outward: to other programs, into copies, onto a machine.
 
 #include "cmd/clawmark/command.h"
 
@@ -7,5 +7,8 @@ namespace clawmark {
 
 void add_mcp(Registry& registry);
 void add_backup(Registry& registry);
+void add_moving(Registry& registry);
+void add_init(Registry& registry);
+void add_uninstall(Registry& registry);
 
 }  // namespace clawmark

@@ -10,7 +10,7 @@
 namespace clawmark {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 31> kExamples = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 36> kExamples = {{
     {"status", "clawmark status"},
     {"search", "clawmark search \"payment provider\""},
     {"facts", "clawmark --as telegram:101 facts"},
@@ -28,6 +28,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 31> kExample
     {"doctor", "clawmark doctor"},
     {"config", "clawmark config show"},
     {"config show", "clawmark config show"},
+    {"config example", "clawmark config example > ~/.config/clawmark/config.json"},
     {"restore", "clawmark restore"},
     {"graph", "clawmark graph \"ticketbox\" --depth 2"},
     {"episodes", "clawmark episodes"},
@@ -39,6 +40,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 31> kExample
     {"dissolve", "clawmark dissolve 42"},
     {"mcp", "clawmark --as owner mcp"},
     {"backup", "clawmark backup clawmark.backup.db"},
+    {"export", "clawmark export memory.jsonl"},
+    {"import", "clawmark --db-path new/clawmark.db import memory.jsonl"},
+    {"init", "clawmark init --dry-run"},
+    {"uninstall", "clawmark uninstall --dry-run"},
     {"completion",
      "clawmark completion bash > ~/.local/share/bash-completion/completions/clawmark"},
     {"manual", "clawmark manual > ~/.local/share/man/man1/clawmark.1"},
@@ -49,7 +54,7 @@ constexpr std::array<std::pair<int, std::string_view>, 7> kExitCodes = {{
     {0, "done"},
     {1, "failed, or verify or doctor found something"},
     {2, "wrong arguments or configuration"},
-    {3, "reconcile: work is left"},
+    {3, "reconcile, init: work is left"},
     {69, "there is no store yet"},
     {75, "another process holds the store"},
     {78, "the store cannot be used as it is"},

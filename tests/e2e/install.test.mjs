@@ -28,6 +28,33 @@ describe("install", () => {
   });
 });
 
+describe("clawmark init", () => {
+  test("sets the real host up by the host's own commands, and uninstall takes it back", async (t) => {
+    const world = await World.create({ plugin: null, paths: [] });
+    t.after(() => world.destroy());
+    const hostConfig = () => JSON.parse(fs.readFileSync(path.join(world.stateDir, "openclaw.json")));
+    const before = hostConfig();
+    const bin = process.env.CLAWMARK_BIN_DIR || path.resolve(PLUGIN_DIR, "../build/release/bin");
+    const env = { ...world.env, PATH: `${path.dirname(world.openclaw)}:${world.env.PATH}` };
+    const clawmark = (...args) => run(path.join(bin, "clawmark"), args, { env, cwd: world.folder });
+    const done = await clawmark("init", "--yes", "--no-service");
+    assert.equal(done.code, 0, done.text);
+    const { plugins } = hostConfig();
+    assert.equal(plugins.entries.clawmark.hooks.allowConversationAccess, true);
+    assert.equal(plugins.entries.clawmark.config.socketPath, world.socketPath);
+    assert.ok(plugins.load.paths.some((folder) => fs.existsSync(path.join(folder, "index.js"))));
+    const again = await clawmark("init", "--yes", "--no-service", "--json");
+    assert.deepEqual(JSON.parse(again.text).steps.map((step) => step.outcome), ["same", "same"]);
+    const gone = await clawmark("uninstall", "--yes");
+    assert.equal(gone.code, 0, gone.text);
+    const after = hostConfig();
+    assert.deepEqual(after.plugins?.entries?.clawmark ?? { enabled: false }, { enabled: false });
+    assert.deepEqual(after.plugins?.load?.paths ?? [], []);
+    const rest = (config) => ({ ...config, plugins: null, meta: null });
+    assert.deepEqual(rest(after), rest(before));
+  }, { timeout: 200_000 });
+});
+
 describe("a packed plugin without allowConversationAccess", () => {
   let world;
   after(() => world?.destroy());
