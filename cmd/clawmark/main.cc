@@ -119,6 +119,7 @@ void add_all(Registry& registry) {
   add_dissolve(registry);
   add_mcp(registry);
   add_backup(registry);
+  add_tui(registry);
 }
 
 int run_command_line(int argc, char** argv) {

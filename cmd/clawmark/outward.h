@@ -1,5 +1,6 @@
 #pragma once
-// Subcommands that carry the memory outward: to other programs, and into copies.
+// Subcommands that carry the memory outward: to other programs, to people, and into
+// copies.
 
 #include "cmd/clawmark/command.h"
 
@@ -7,5 +8,6 @@ namespace clawmark {
 
 void add_mcp(Registry& registry);
 void add_backup(Registry& registry);
+void add_tui(Registry& registry);
 
 }  // namespace clawmark

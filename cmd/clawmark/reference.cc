@@ -10,7 +10,7 @@
 namespace clawmark {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 31> kExamples = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kExamples = {{
     {"status", "clawmark status"},
     {"search", "clawmark search \"payment provider\""},
     {"facts", "clawmark --as telegram:101 facts"},
@@ -39,6 +39,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 31> kExample
     {"dissolve", "clawmark dissolve 42"},
     {"mcp", "clawmark --as owner mcp"},
     {"backup", "clawmark backup clawmark.backup.db"},
+    {"tui", "clawmark tui"},
     {"completion",
      "clawmark completion bash > ~/.local/share/bash-completion/completions/clawmark"},
     {"manual", "clawmark manual > ~/.local/share/man/man1/clawmark.1"},
