@@ -107,7 +107,9 @@ Result<json::object> admin_inject(const AdminCall& call) {
     CLAWMARK_ASSIGN(sight, sight_as(agent, as));
   }
   if (find_object(call.params, "window") == nullptr) request.window = {true, 0, {}};
-  return to_json(inject(call.serving, call.db, sight, request));
+  json::object answer = to_json(inject(call.serving, call.db, sight, request));
+  answer["threshold"] = config->recall_threshold;
+  return answer;
 }
 
 Result<json::object> admin_events(const AdminCall& call) {

@@ -120,6 +120,7 @@ void add_all(Registry& registry) {
   add_mcp(registry);
   add_backup(registry);
   add_tui(registry);
+  add_web(registry);
 }
 
 int run_command_line(int argc, char** argv) {

@@ -9,5 +9,6 @@ namespace clawmark {
 void add_mcp(Registry& registry);
 void add_backup(Registry& registry);
 void add_tui(Registry& registry);
+void add_web(Registry& registry);
 
 }  // namespace clawmark

@@ -10,7 +10,7 @@
 namespace clawmark {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kExamples = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 33> kExamples = {{
     {"status", "clawmark status"},
     {"search", "clawmark search \"payment provider\""},
     {"facts", "clawmark --as telegram:101 facts"},
@@ -40,6 +40,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kExample
     {"mcp", "clawmark --as owner mcp"},
     {"backup", "clawmark backup clawmark.backup.db"},
     {"tui", "clawmark tui"},
+    {"web", "clawmark web"},
     {"completion",
      "clawmark completion bash > ~/.local/share/bash-completion/completions/clawmark"},
     {"manual", "clawmark manual > ~/.local/share/man/man1/clawmark.1"},

@@ -17,7 +17,7 @@ build_packages=(
 )
 # What the tests, the benchmarks and the lint need beside it.
 test_packages=(
-  libgtest-dev libgmock-dev libbenchmark-dev sqlite3 nodejs npm tmux
+  libgtest-dev libgmock-dev libbenchmark-dev sqlite3 nodejs npm tmux chromium fonts-dejavu-core
   clang-19 clang-tools-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
 )
 
