@@ -77,6 +77,11 @@ export const percent = (value) => Math.round((value ?? 0) * 100) + '%';
 export const counted = (count, one, many = one + 's') => `${number(count)} ${count === 1 ? one : many}`;
 export const shorten = (text, most) => ([...text].length > most ? [...text].slice(0, most - 1).join('') + '…' : text);
 
+// Whose it is, without what all have in common; whole as its title.
+export function holder(name) {
+  return h('span', { title: name }, name.replace(/^(group|session):agent:[^:]+:/, '').replace(/^person:/, ''));
+}
+
 export function toast(text) {
   document.getElementById('toast').textContent = text;
 }
@@ -95,13 +100,13 @@ export function quote(text) {
   return text ? h('blockquote', {}, '“' + text + '”') : null;
 }
 
-// columns: [{ name, number?, cell(row) }]; a cell is text or an element.
+// columns: [{ name, number?, short?, cell(row) }]; a cell is text or an element.
 export function table(caption, columns, rows, rowAttributes = () => ({})) {
   if (rows.length === 0) return h('p', { class: 'soft' }, 'None.');
   return h('table', {}, h('caption', {}, caption),
     h('thead', {}, h('tr', {}, columns.map((c) => h('th', { scope: 'col', class: c.number ? 'number' : null }, c.name)))),
     h('tbody', {}, rows.map((row) => h('tr', rowAttributes(row),
-      columns.map((c) => h('td', { 'data-label': c.name, class: c.number ? 'number' : null }, h('span', {}, c.cell(row))))))));
+      columns.map((c) => h('td', { 'data-label': c.name, class: c.number ? 'number' : c.short ? 'short' : null }, h('span', {}, c.cell(row))))))));
 }
 export function field(label, control) {
   control.id ||= 'f-' + label.toLowerCase().replaceAll(/[^a-z]+/g, '-');

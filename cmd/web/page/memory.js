@@ -1,6 +1,6 @@
 // Timeline, facts with their history, audit.
 
-import { h, put, s, ask, when, number, percent, counted, heading, failure, badge, sureness, quote, table, search, field, choice, forget, explained } from './dom.js';
+import { h, put, s, ask, when, number, percent, counted, heading, failure, badge, sureness, quote, table, search, field, choice, forget, explained, holder } from './dom.js';
 
 // --- timeline ------------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ async function factDetail(box, key, fact, reload, signal) {
 }
 
 export async function facts(main, rest, signal) {
-  const [key, holder] = rest;
+  const [key, whose] = rest;
   const found = await ask('facts', {}, signal);
   const list = h('div', {});
   let wanted = '', only = '';
@@ -116,10 +116,10 @@ export async function facts(main, rest, signal) {
     put(list, table(counted(rows.length, 'fact'), [
       { name: 'Key', cell: (fact) => h('a', { class: 'mono', href: `#/facts/${encodeURIComponent(fact.key)}/${encodeURIComponent(fact.holder)}` }, fact.key) },
       { name: 'Value', cell: (fact) => fact.value },
-      { name: 'For', cell: (fact) => fact.holder },
-      { name: 'By', cell: (fact) => (fact.source === 'user' ? 'stated' : 'concluded') },
+      { name: 'For', cell: (fact) => holder(fact.holder) },
+      { name: 'By', short: true, cell: (fact) => (fact.source === 'user' ? 'stated' : 'concluded') },
       { name: 'Sure', number: true, cell: (fact) => percent(fact.effective_confidence) },
-      { name: 'Last said', cell: (fact) => fact.date },
+      { name: 'Last said', short: true, cell: (fact) => fact.date },
       { name: 'In prompts', cell: (fact) => (fact.injected ? 'yes' : 'no') },
     ], rows, (fact) => ({ class: fact.injected ? null : 'off' })));
   };
@@ -130,7 +130,7 @@ export async function facts(main, rest, signal) {
       field('Show', choice([['', 'all'], ['injected', 'in prompts'], ['held', 'held back']], '', (value) => { only = value; draw(); }))),
     h('div', { class: 'split' }, list, detail));
   if (!key) return;
-  const fact = found.facts.find((one) => one.key === key && (!holder || one.holder === holder));
+  const fact = found.facts.find((one) => one.key === key && (!whose || one.holder === whose));
   await factDetail(detail, key, fact, () => facts(main, [], signal), signal);
 }
 
@@ -146,7 +146,7 @@ async function changesList(box, type, signal) {
     before = found.changes.at(-1)?.id ?? 0;
     if (found.changes.length === 0 && body.childElementCount > 0) return;
     body.append(table(`${number(found.changes.length)} changes`, [
-      { name: 'When', cell: (row) => when(row.at) },
+      { name: 'When', short: true, cell: (row) => when(row.at) },
       { name: 'What', cell: (row) => kChanges[row.type] ?? row.type.replaceAll('_', ' ') },
       { name: 'Key', cell: (row) => h('a', { class: 'mono', href: `#/facts/${encodeURIComponent(row.key)}` }, row.key) },
       { name: 'Before', cell: (row) => row.old_value },
@@ -166,8 +166,8 @@ async function eventsList(box, type, signal) {
   put(box, table(`${number(rows.length)} of ${number(found.head)} events, the newest first`, [
     { name: 'Event', number: true, cell: (row) => String(row.seq) },
     { name: 'Type', cell: (row) => h('code', {}, row.type) },
-    { name: 'Happened', cell: (row) => when(row.occurred_at) },
-    { name: 'Recorded', cell: (row) => when(row.recorded_at) },
+    { name: 'Happened', short: true, cell: (row) => when(row.occurred_at) },
+    { name: 'Recorded', short: true, cell: (row) => when(row.recorded_at) },
     { name: 'Where', cell: (row) => row.session_key },
     { name: 'Payload', cell: (row) => (row.redacted ? '(taken out)' : h('details', {}, h('summary', {}, 'Show'), h('pre', {}, JSON.stringify(row.payload, null, 2)))) },
   ], rows));

@@ -52,7 +52,7 @@ function result(answer, known, text) {
   const notes = [answer.skipped ? kClosed[answer.skipped] ?? answer.skipped : '', answer.refusal ? 'wall: ' + answer.refusal.replaceAll('_', ' ') : '',
     answer.degraded.length ? 'came short: ' + answer.degraded.join(', ') : ''].filter(Boolean);
   return h('div', {},
-    h('p', { class: 'soft', role: 'status' }, `Looked for “${answer.query}” · ${answer.elapsed_ms.toFixed(1)} ms · facts version ${answer.facts_version}`),
+    h('p', { class: 'soft', role: 'status' }, `Looked for “${answer.query}” · ${answer.elapsed_ms < 1 ? 'under 1' : Math.round(answer.elapsed_ms)} ms · facts version ${answer.facts_version}`),
     notes.map((note) => h('p', { class: 'warning' }, note)),
     h('section', { class: 'card', 'aria-label': 'Facts' }, h('h3', {}, `Facts (${facts.length}), at the end of the system prompt`),
       facts.length ? h('ul', { class: 'trail' }, facts.map((line) => factLine(line, known))) : h('p', { class: 'soft' }, 'None is known there.')),

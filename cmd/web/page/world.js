@@ -140,11 +140,11 @@ export async function graph(main, rest, signal) {
     put(drawing, nodes.length ? picture : h('p', { class: 'soft' }, 'Nothing of that kind is known.'), ...zoomed(picture));
     put(list, table('The same as a table', [
       { name: 'Thing', cell: (node) => h('button', { type: 'button', class: 'link', onclick: () => { light(node); choose(node); } }, node.name) },
-      { name: 'Type', cell: (node) => node.type },
+      { name: 'Type', short: true, cell: (node) => node.type },
       { name: 'Status', cell: (node) => (node.valid_to ? 'replaced' : node.status) },
       { name: 'Sure', number: true, cell: (node) => percent(node.effective_confidence) },
       { name: 'Relations', cell: (node) => edges.filter((edge) => edge.from === node.key && edge.from_type === node.type).map((edge) => `${edge.type} ${edge.to}`).join(', ') },
-      { name: 'Confirmed', cell: (node) => day(node.last_confirmed) },
+      { name: 'Confirmed', short: true, cell: (node) => day(node.last_confirmed) },
     ], nodes));
   };
   show();
