@@ -14,6 +14,7 @@
 #include <array>
 #include <clocale>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <cwchar>
@@ -28,6 +29,11 @@ constexpr int kEscapeMs = 25;  // after which an escape is the key of that name
 constexpr int kPasteBegin = KEY_MAX - 1, kPasteEnd = KEY_MAX - 2;
 constexpr std::array<int, 5> kFatal = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
+// terminfo says that a name is no string by the address -1.
+bool is_there(const char* capability) {
+  return capability != nullptr && reinterpret_cast<std::intptr_t>(capability) != -1;
+}
+
 // What a handler of a fatal signal may still do: both calls below are async-signal-safe.
 struct Restore {
   std::array<char, 256> bytes{};
@@ -35,7 +41,7 @@ struct Restore {
   termios settings{};
   void add(const char* capability) {
     const char* const text = ::tigetstr(capability);
-    if (text == nullptr || text == reinterpret_cast<const char*>(-1)) return;
+    if (!is_there(text)) return;
     add_bytes(text);
   }
   void add_bytes(const char* text) {
@@ -267,7 +273,7 @@ Result<std::unique_ptr<CursesTerminal>> CursesTerminal::open() {
   int status = 0;
   if (::setupterm(nullptr, STDOUT_FILENO, &status) != OK) return unknown;
   const char* const cup = ::tigetstr("cup");
-  if (cup == nullptr || cup == reinterpret_cast<const char*>(-1)) return unknown;
+  if (!is_there(cup)) return unknown;
   SCREEN* const screen = ::newterm(nullptr, stdout, stdin);
   if (screen == nullptr) return unknown;
   ::set_term(screen);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "cmd/terminal.h"
@@ -15,7 +16,7 @@ std::string counted(std::int64_t count, std::string_view what) {
 std::string cost_text(const json::object& status) {
   const auto* spend = find_object(status, "spend");
   if (spend == nullptr || get_int(*spend, "calls") == 0) return {};
-  const auto cents = static_cast<std::int64_t>(get_double(*spend, "usd") * 100 + 0.5);
+  const auto cents = std::int64_t{std::lround(get_double(*spend, "usd") * 100)};
   const std::string rest = std::to_string(cents % 100);
   return "$" + std::to_string(cents / 100) + "." + (rest.size() < 2 ? "0" : "") + rest + " today";
 }
@@ -242,12 +243,13 @@ void Model::draw_help(Screen& screen) const {
   text += "Store: " + options_.store + "\n";
   const auto all = wrap(text, columns_ - 2);
   const int room = rows_ - 2;
-  const int top = std::clamp(help_top_, 0, std::max(0, static_cast<int>(all.size()) - room));
+  const int length = static_cast<int>(all.size());
+  const int top = std::clamp(help_top_, 0, std::max(0, length - room));
   for (int row = 0; row < rows_; ++row) screen.fill(row, Style::kNormal);
   screen.fill(0, Style::kBar);
   screen.put(0, 1, "Clawmark: help", Style::kBar);
-  for (int line = 0; line < room && top + line < static_cast<int>(all.size()); ++line) {
-    screen.put(1 + line, 1, all[static_cast<std::size_t>(top + line)], Style::kNormal);
+  for (int at = top; at < std::min(top + room, length); ++at) {
+    screen.put(1 + at - top, 1, all[static_cast<std::size_t>(at)], Style::kNormal);
   }
   screen.fill(rows_ - 1, Style::kBar);
   screen.put(rows_ - 1, 1, "↑ ↓ move · any other key: back", Style::kBar);

@@ -17,7 +17,6 @@ namespace {
 using support::Played;
 using support::Sampled;
 using support::Tmux;
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
