@@ -8,6 +8,7 @@
 #include "projections/facts.h"
 #include "projections/facts_at.h"
 #include "projections/overview.h"
+#include "serve/admin_console.h"
 #include "serve/inject.h"
 #include "serve/sharing.h"
 #include "serve/tool_world.h"
@@ -73,17 +74,19 @@ Result<json::object> admin_facts(const AdminCall& call) {
   for (const Fact& fact : facts) {
     const bool injected =
         fact.source == "user" || fact.effective_confidence >= config->confidence_threshold;
-    list.push_back(json::object{{"key", fact.key},
-                                {"value", fact.value},
-                                {"source", fact.source},
-                                {"holder", fact.holder},
-                                {"subject", fact.subject},
-                                {"confidence", fact.confidence},
-                                {"effective_confidence", fact.effective_confidence},
-                                {"observations", fact.observations},
-                                {"date", format_date(fact.last_observed, config->timezone)},
-                                {"message", fact.message},
-                                {"injected", injected}});
+    list.push_back(
+        json::object{{"key", fact.key},
+                     {"value", fact.value},
+                     {"source", fact.source},
+                     {"holder", fact.holder},
+                     {"subject", fact.subject},
+                     {"confidence", fact.confidence},
+                     {"effective_confidence", fact.effective_confidence},
+                     {"observations", fact.observations},
+                     {"date", format_date(fact.last_observed, config->timezone)},
+                     {"days_since_reinforced", (now.value - fact.last_observed.value) / kDayMs},
+                     {"message", fact.message},
+                     {"injected", injected}});
   }
   return json::object{{"agent", sight.scope.agent}, {"facts", std::move(list)}};
 }
@@ -104,7 +107,9 @@ Result<json::object> admin_inject(const AdminCall& call) {
     CLAWMARK_ASSIGN(sight, sight_as(agent, as));
   }
   if (find_object(call.params, "window") == nullptr) request.window = {true, 0, {}};
-  return to_json(inject(call.serving, call.db, sight, request));
+  json::object answer = to_json(inject(call.serving, call.db, sight, request));
+  answer["threshold"] = config->recall_threshold;
+  return answer;
 }
 
 Result<json::object> admin_events(const AdminCall& call) {
@@ -196,6 +201,9 @@ Result<json::object> admin_dissolve(const AdminCall& call) {
 Result<json::object> admin_episodes(const AdminCall& call) {
   return by_tool(call, "wc_episode");
 }
+Result<json::object> admin_expand(const AdminCall& call) {
+  return by_tool(call, "wc_expand");
+}
 Result<json::object> admin_files(const AdminCall& call) {
   return by_tool(call, "wc_file");
 }
@@ -216,7 +224,7 @@ struct Command {
   std::string_view name;
   Result<json::object> (*run)(const AdminCall&);
 };
-constexpr std::array<Command, 23> kCommands = {{{"set", admin_set},
+constexpr std::array<Command, 24> kCommands = {{{"set", admin_set},
                                                 {"forget", admin_forget},
                                                 {"search", admin_search},
                                                 {"facts", admin_facts},
@@ -232,6 +240,7 @@ constexpr std::array<Command, 23> kCommands = {{{"set", admin_set},
                                                 {"restore", admin_restore},
                                                 {"graph", admin_graph},
                                                 {"episodes", admin_episodes},
+                                                {"expand", admin_expand},
                                                 {"files", admin_files},
                                                 {"rc_peek", admin_peek},
                                                 {"rc_grep", admin_grep},
@@ -300,6 +309,7 @@ Result<json::object> run_admin(Serving& serving, Database& db, std::string_view 
   for (const Command& known : kCommands) {
     if (known.name == command) return known.run({serving, db, params});
   }
+  if (auto looked = run_console(serving, db, command, params)) return *std::move(looked);
   return make_error(ErrorKind::kNotFound, "api", "unknown_command", "there is no such command");
 }
 

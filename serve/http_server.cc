@@ -25,6 +25,7 @@
 #include "base/logging.h"
 #include "base/utf8.h"
 #include "serve/socket_file.h"
+#include "serve/tcp_rules.h"
 
 namespace clawmark {
 namespace {
@@ -42,26 +43,7 @@ constexpr std::int64_t kDrainMs = 1'000;
 HttpAnswer error_answer(int status, std::string_view code, std::string_view message) {
   std::string body = R"({"protocol":1,"error":{"code":")";
   body.append(code).append(R"(","message":")").append(message).append(R"("}})");
-  return {status, "application/json", std::move(body)};
-}
-
-std::string endpoint_host(std::string_view host_header) {
-  const auto close = host_header.rfind(']');
-  const auto colon = host_header.rfind(':');
-  if (colon == std::string_view::npos || (close != std::string_view::npos && colon < close)) {
-    return lower_ascii(host_header);
-  }
-  return lower_ascii(host_header.substr(0, colon));
-}
-
-bool equal_in_constant_time(std::string_view a, std::string_view b) {
-  unsigned difference = a.size() == b.size() ? 0 : 1;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference |=
-        static_cast<unsigned>(static_cast<unsigned char>(a[i]) ^
-                              static_cast<unsigned char>(b.empty() ? '\0' : b[i % b.size()]));
-  }
-  return difference == 0;
+  return {status, "application/json", std::move(body), {}};
 }
 
 class Server;
@@ -82,7 +64,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void answer(HttpAnswer answer, bool keep);
   void on_written(beast::error_code error, bool keep);
   void drain();
-  std::optional<HttpAnswer> refuse_tcp() const;
+  std::optional<HttpAnswer> refuse() const;
 
   Server& server_;
   Stream stream_;
@@ -212,31 +194,24 @@ void Session::on_request(beast::error_code error) {
   answer(error_answer(400, "bad_request", "this is no HTTP/1.1 request"), false);
 }
 
-std::optional<HttpAnswer> Session::refuse_tcp() const {
+std::optional<HttpAnswer> Session::refuse() const {
   if (!tcp_) return std::nullopt;
   const auto& request = parser_->get();
-  const auto header = [&](http::field field) {
+  const auto header = [&](const auto& field) {
     const auto value = request[field];
     return std::string_view(value.data(), value.size());
   };
-  const std::string host = endpoint_host(header(http::field::host));
-  if (host != "127.0.0.1" && host != "localhost" && host != "[::1]") {
-    return error_answer(421, "bad_host", "this name is not served here");
-  }
-  if (!header(http::field::origin).empty()) {
-    return error_answer(403, "bad_origin", "no web page may call this");
-  }
-  if (!equal_in_constant_time(header(http::field::authorization),
-                              "Bearer " + server_.options().tcp->token)) {
-    return error_answer(401, "no_token", "send Authorization: Bearer and the token");
-  }
-  return std::nullopt;
+  const auto view = [](const auto& text) { return std::string_view(text.data(), text.size()); };
+  return refuse_tcp(
+      *server_.options().tcp, server_.tcp_port(),
+      {view(request.method_string()), view(request.target()), header(http::field::host),
+       header(http::field::origin), header("Sec-Fetch-Site"), header(http::field::authorization)});
 }
 
 void Session::dispatch() {
   ++server_.requests;
   const bool keep = parser_->keep_alive();
-  if (auto refusal = refuse_tcp()) {
+  if (auto refusal = refuse()) {
     ++server_.bad_requests;
     return answer(std::move(*refusal), false);
   }
@@ -268,6 +243,7 @@ void Session::answer(HttpAnswer answer, bool keep) {
   response_.result(static_cast<unsigned>(answer.status));
   response_.set(http::field::content_type, answer.content_type);
   response_.set(http::field::cache_control, "no-store");
+  for (const auto& [name, value] : answer.headers) response_.set(name, value);
   response_.keep_alive(keep);
   response_.body() = std::move(answer.body);
   response_.prepare_payload();

@@ -28,6 +28,7 @@ struct HttpAnswer {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
+  std::vector<std::pair<std::string, std::string>> headers = {};  // further ones
 };
 
 // Runs on a pool thread, several at once. An exception becomes a 500 without its text.
@@ -37,6 +38,9 @@ struct TcpOptions {
   std::string address = "127.0.0.1";  // loopback only
   std::uint16_t port = 0;             // 0: any free one
   std::string token;                  // Authorization: Bearer <token>; may not be empty
+  // Set where a page of ours is served: GET of these targets needs no token (they hold nothing of
+  // anybody), and what the page itself asks is let in (tcp_rules.h).
+  std::function<bool(std::string_view target)> is_open = nullptr;
 };
 
 struct HttpServerOptions {

@@ -312,6 +312,7 @@ json::object status_json(Serving& serving) {
   }
   out["health"] = health_word(told);
   out["version"] = serving.version;
+  out["timezone"] = config->timezone.empty() ? std::string("UTC") : config->timezone;
   out["inert"] = !config->problems.empty();
   out["problems"] = std::move(problems);
   out["warnings"] = std::move(warned);

@@ -123,6 +123,8 @@ void add_all(Registry& registry) {
   add_moving(registry);
   add_init(registry);
   add_uninstall(registry);
+  add_tui(registry);
+  add_web(registry);
 }
 
 int run_command_line(int argc, char** argv) {

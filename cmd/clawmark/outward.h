@@ -1,5 +1,6 @@
 #pragma once
-// Subcommands that carry the memory outward: to other programs, into copies, onto a machine.
+// Subcommands that carry the memory outward: to other programs, to people, into copies, onto a
+// machine.
 
 #include "cmd/clawmark/command.h"
 
@@ -10,5 +11,7 @@ void add_backup(Registry& registry);
 void add_moving(Registry& registry);
 void add_init(Registry& registry);
 void add_uninstall(Registry& registry);
+void add_tui(Registry& registry);
+void add_web(Registry& registry);
 
 }  // namespace clawmark

@@ -10,7 +10,7 @@
 namespace clawmark {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 36> kExamples = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 38> kExamples = {{
     {"status", "clawmark status"},
     {"search", "clawmark search \"payment provider\""},
     {"facts", "clawmark --as telegram:101 facts"},
@@ -44,6 +44,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 36> kExample
     {"import", "clawmark --db-path new/clawmark.db import memory.jsonl"},
     {"init", "clawmark init --dry-run"},
     {"uninstall", "clawmark uninstall --dry-run"},
+    {"tui", "clawmark tui"},
+    {"web", "clawmark web"},
     {"completion",
      "clawmark completion bash > ~/.local/share/bash-completion/completions/clawmark"},
     {"manual", "clawmark manual > ~/.local/share/man/man1/clawmark.1"},

@@ -5,6 +5,7 @@
 #include "cmd/app.h"
 #include "cmd/clawmark/command.h"
 #include "cmd/config_flags.h"
+#include "cmd/console_port.h"
 #include "cmd/reader.h"
 #include "cmd/unix_client.h"
 
@@ -17,25 +18,6 @@ struct Session::Local {
 };
 
 namespace {
-
-Result<json::object> parse_answer(int status, const std::string& body) {
-  auto parsed = parse_json(body);
-  if (!parsed || !parsed->is_object()) {
-    return make_error(ErrorKind::kFatal, "api", "answer", "the daemon's answer is not JSON");
-  }
-  json::object answer = std::move(parsed->get_object());
-  if (status < 400) return answer;
-  const auto* error = find_object(answer, "error");
-  const std::string code = error == nullptr ? "" : get_string(*error, "code");
-  const std::string message =
-      error == nullptr ? "it answered " + std::to_string(status) : get_string(*error, "message");
-  ErrorKind kind = ErrorKind::kFatal;
-  if (status == 400) kind = ErrorKind::kInvalid;
-  if (status == 404) kind = ErrorKind::kNotFound;
-  if (status == 409) kind = ErrorKind::kConflict;
-  if (status == 503) kind = ErrorKind::kRetriable;
-  return make_error(kind, "api", code, message);
-}
 
 bool is_absent(const Error& error) {
   return error.stage == "socket" && error.reason == "absent";
@@ -61,7 +43,7 @@ Result<json::object> Session::call_daemon(std::string_view method, std::string_v
                                           const std::string& body, std::int64_t timeout_ms) {
   CLAWMARK_ASSIGN(const auto answer,
                   unix_request(config().socket, method, target, body, timeout_ms));
-  return parse_answer(answer.status, answer.body);
+  return parse_api_answer(answer.status, answer.body);
 }
 
 Result<Session::Local*> Session::local(Access access) {
@@ -94,7 +76,7 @@ Result<json::object> Session::ask(std::string_view command, json::object params,
   CLAWMARK_ASSIGN(Local * here, local(access));
   const HttpCall call{"POST", target, {}, body};
   const HttpAnswer answer = here->app ? here->app->answer(call) : here->reader->answer(call);
-  return parse_answer(answer.status, answer.body);
+  return parse_api_answer(answer.status, answer.body);
 }
 
 Result<json::object> Session::get(std::string_view target) {
@@ -102,7 +84,7 @@ Result<json::object> Session::get(std::string_view target) {
   if (answer.ok() || !is_absent(answer.error())) return answer;
   CLAWMARK_ASSIGN(Local * here, local(Access::kRead));
   const HttpAnswer worked_out = here->reader->answer({"GET", std::string(target), {}, ""});
-  return parse_answer(worked_out.status, worked_out.body);
+  return parse_api_answer(worked_out.status, worked_out.body);
 }
 
 json::object Session::with_eyes(json::object params) const {

@@ -13,10 +13,11 @@ build_packages=(
   g++ cmake ninja-build pkg-config mold ccache
   libboost1.81-dev libboost-json1.81-dev libsqlite3-dev libssl-dev libicu-dev libzstd-dev
   libhnswlib-dev libre2-dev libmozjs-102-dev libseccomp-dev libcli11-dev libsystemd-dev libhowardhinnant-date-dev tzdata
+  libncurses-dev
 )
 # What the tests, the benchmarks and the lint need beside it.
 test_packages=(
-  libgtest-dev libgmock-dev libbenchmark-dev sqlite3 nodejs npm
+  libgtest-dev libgmock-dev libbenchmark-dev sqlite3 nodejs npm tmux chromium fonts-dejavu-core
   clang-19 clang-tools-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
 )
 
