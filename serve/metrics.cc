@@ -5,29 +5,41 @@
 namespace clawmark {
 namespace {
 
-struct Help {
-  std::string_view name, text;
-};
-constexpr Help kHelp[] = {
-    {"clawmark_requests_total", "Calls answered, by route and status."},
-    {"clawmark_inject_seconds", "Time taken by an inject call."},
-    {"clawmark_tool_seconds", "Time taken by a tool call."},
-    {"clawmark_injected_items_total", "Facts and excerpts put into prompts."},
-    {"clawmark_refusals_total", "Callers that met a closed wall, by reason."},
-    {"clawmark_degraded_total", "Answers without one of their parts, by part."},
-    {"clawmark_withheld_total", "Excerpts left out because they read like orders."},
-    {"clawmark_worker_lag", "What a worker has still before it."},
-    {"clawmark_worker_up", "1 while the worker runs or waits, 0 when blocked or stopped."},
-    {"clawmark_messages", "Messages in the log."},
-    {"clawmark_facts", "Live facts."},
-    {"clawmark_events", "Events in the log."},
-    {"clawmark_parked", "Items that a worker set aside."},
-    {"clawmark_vectors", "Vectors in the index."},
-    {"clawmark_source_ok", "1 while a carrier is read without trouble."},
-    {"clawmark_connections_open", "Open connections."},
-    {"clawmark_http_bad_requests_total", "Requests that were no valid HTTP or over a limit."},
-    {"clawmark_http_timeouts_total", "Requests cut off for being too slow."},
-    {"clawmark_http_refused_total", "Connections over the cap."},
+constexpr MetricInfo kTable[] = {
+    {"clawmark_requests_total", "counter", "route, status", "Calls answered."},
+    {"clawmark_inject_seconds", "histogram", "", "Time taken by an inject call."},
+    {"clawmark_tool_seconds", "histogram", "tool", "Time taken by a tool call."},
+    {"clawmark_injected_items_total", "counter", "kind",
+     "Facts and excerpts put into prompts: kind fact or recall."},
+    {"clawmark_refusals_total", "counter", "reason", "Callers that met a closed wall."},
+    {"clawmark_degraded_total", "counter", "part",
+     "Answers without one of their parts, as it was late or failed; not intended."},
+    {"clawmark_withheld_total", "counter", "",
+     "Excerpts left out because they read like orders; intended."},
+    {"clawmark_worker_lag", "gauge", "worker", "What a worker has still before it."},
+    {"clawmark_worker_up", "gauge", "worker",
+     "1 while the worker runs or waits, 0 when blocked or stopped."},
+    {"clawmark_source_ok", "gauge", "carrier, path",
+     "1 while a carrier is read without trouble; one for each agent's database or folder."},
+    {"clawmark_messages", "gauge", "", "Messages in the log."},
+    {"clawmark_messages_recallable", "gauge", "",
+     "Of them, those that may be recalled and whose text can be had."},
+    {"clawmark_texts_gone", "gauge", "",
+     "Messages that might be recalled, but whose text no carrier and no vault has."},
+    {"clawmark_vault_texts", "gauge", "", "Texts of which the store keeps a copy."},
+    {"clawmark_newest_message_timestamp_seconds", "gauge", "",
+     "When the newest message was said; 0: there is none."},
+    {"clawmark_facts", "gauge", "", "Live facts."},
+    {"clawmark_facts_stated", "gauge", "", "Of them, those that people stated."},
+    {"clawmark_events", "gauge", "", "Events in the log."},
+    {"clawmark_parked", "gauge", "", "Items that a worker set aside."},
+    {"clawmark_skipped_lines", "gauge", "", "Lines and rows of carriers that cannot be read."},
+    {"clawmark_vectors", "gauge", "", "Vectors in the index."},
+    {"clawmark_spend_today_tokens", "gauge", "",
+     "Tokens that models used for background work in this UTC day."},
+    {"clawmark_spend_today_usd", "gauge", "", "What they cost about, in US dollars."},
+    {"clawmark_healthy", "gauge", "", "1 while no warning is red, as /healthz says."},
+    {"clawmark_build_info", "gauge", "version", "Always 1; the version as a label."},
 };
 
 std::string number(double value) {
@@ -44,6 +56,33 @@ std::string braced(std::string_view labels, std::string_view more = {}) {
 }
 
 }  // namespace
+
+std::span<const MetricInfo> metric_table() {
+  return kTable;
+}
+
+std::string metrics_page() {
+  std::string out =
+      "# Metrics\n\nMade by `clawmark manual --metrics` from the table in serve/metrics.cc; a test "
+      "compares. `GET /metrics` on the socket answers in the text format of Prometheus:\n\n"
+      "    curl --unix-socket ~/.local/share/clawmark/clawmark.sock http://localhost/metrics\n\n"
+      "No metric and no label holds anybody's words. Counters begin anew with the process; a "
+      "family "
+      "is there once it was counted.\n\n| name | type | labels | |\n|---|---|---|---|\n";
+  for (const MetricInfo& info : kTable) {
+    out.append("| `").append(info.name).append("` | ").append(info.type).append(" | ");
+    out.append(info.labels).append(" | ").append(info.help).append(" |\n");
+  }
+  out +=
+      "\nA dashboard for Grafana is in deploy/grafana/clawmark.json. Prometheus asks over TCP: let "
+      "a "
+      "proxy of yours hand the socket on, for instance\n\n"
+      "    socat TCP-LISTEN:9464,bind=127.0.0.1,fork UNIX-CONNECT:$HOME/.local/share/clawmark/"
+      "clawmark.sock\n\n"
+      "which opens the whole interface to every user of the machine: only where you are alone on "
+      "it.\n";
+  return out;
+}
 
 void Metrics::count(std::string_view name, std::string_view labels, double by) {
   const std::lock_guard lock(mutex_);
@@ -99,9 +138,9 @@ std::string Metrics::text() const {
   const std::lock_guard lock(mutex_);
   std::string out;
   for (const auto& [name, family] : families_) {
-    for (const Help& help : kHelp) {
-      if (help.name == name)
-        out.append("# HELP ").append(name).append(" ").append(help.text).append("\n");
+    for (const MetricInfo& info : kTable) {
+      if (info.name != name) continue;
+      out.append("# HELP ").append(name).append(" ").append(info.help).append("\n");
     }
     const char* type = !family.histograms.empty() ? "histogram"
                        : family.gauge             ? "gauge"

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,16 @@ namespace clawmark {
 // Seconds.
 constexpr std::array<double, 12> kLatencyBuckets = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
                                                     0.1,   0.15,  0.3,   1,    5,    30};
+
+// One family: the contract of docs/metrics.md. Labels are of bounded sets.
+struct MetricInfo {
+  std::string_view name, type;  // "counter", "gauge", "histogram"
+  std::string_view labels;      // "route, status"; empty: none
+  std::string_view help;
+};
+std::span<const MetricInfo> metric_table();
+// docs/metrics.md
+std::string metrics_page();
 
 // Safe from several threads. A label set is given as `name="value",…`; label() escapes a value.
 class Metrics {

@@ -363,13 +363,30 @@ json::object status_json(Serving& serving) {
 }
 
 std::string metrics_text(Serving& serving) {
+  const auto gauge = [&](const char* name, double value) { serving.metrics.set(name, {}, value); };
+  const bool red = health_word(warnings(serving)) == "red";
+  gauge("clawmark_healthy", red ? 0 : 1);
+  serving.metrics.set("clawmark_build_info", Metrics::label("version", serving.version), 1);
   if (auto lease = serving.readers.lease(); lease.ok()) {
     if (const auto overview = read_overview(**lease); overview.ok()) {
-      serving.metrics.set("clawmark_events", {}, static_cast<double>(overview->head.value));
-      serving.metrics.set("clawmark_messages", {}, static_cast<double>(overview->messages));
-      serving.metrics.set("clawmark_facts", {}, static_cast<double>(overview->facts));
-      serving.metrics.set("clawmark_parked", {}, static_cast<double>(overview->parked));
+      const auto count = [&](const char* name, std::int64_t value) {
+        gauge(name, static_cast<double>(value));
+      };
+      count("clawmark_events", overview->head.value);
+      count("clawmark_messages", overview->messages);
+      count("clawmark_messages_recallable", overview->recallable);
+      count("clawmark_texts_gone", overview->texts_gone);
+      count("clawmark_vault_texts", overview->vault_bodies);
+      count("clawmark_facts", overview->facts);
+      count("clawmark_facts_stated", overview->facts_user);
+      count("clawmark_parked", overview->parked);
+      count("clawmark_skipped_lines", overview->skipped_lines);
+      gauge("clawmark_newest_message_timestamp_seconds",
+            static_cast<double>(overview->newest_message.value) / 1000);
     }
+    const json::object spend = spend_json(serving, **lease);
+    gauge("clawmark_spend_today_tokens", static_cast<double>(get_int(spend, "tokens")));
+    gauge("clawmark_spend_today_usd", get_double(spend, "usd"));
     for (const WorkerState& worker : worker_states(serving, **lease)) {
       const std::string label = Metrics::label("worker", worker.name);
       serving.metrics.set("clawmark_worker_lag", label, static_cast<double>(worker.lag));
@@ -385,8 +402,7 @@ std::string metrics_text(Serving& serving) {
     }
   }
   if (serving.index) {
-    serving.metrics.set("clawmark_vectors", {},
-                        static_cast<double>(serving.index->state().vectors));
+    gauge("clawmark_vectors", static_cast<double>(serving.index->state().vectors));
   }
   return serving.metrics.text();
 }

@@ -10,6 +10,7 @@
 #include "cmd/clawmark/reference.h"
 #include "cmd/config_flags.h"
 #include "cmd/version.h"
+#include "serve/metrics.h"
 
 namespace clawmark {
 namespace {
@@ -71,7 +72,7 @@ class CliRegistry final : public Registry {
 void add_reference(Registry& registry, const CLI::App& app) {
   struct Options {
     std::string shell;
-    bool markdown = false;
+    bool markdown = false, metrics = false;
   };
   auto options = std::make_shared<Options>();
   registry
@@ -86,14 +87,16 @@ void add_reference(Registry& registry, const CLI::App& app) {
              return static_cast<int>(kExitOk);
            })
       .text("shell", options->shell, "bash, zsh or fish", true);
-  registry
-      .add("manual", "this program's manual page (roff)",
-           [options, &app](Session&) {
-             const std::string page = options->markdown ? reference_of(app) : manual_of(app);
-             std::printf("%s", page.c_str());
-             return static_cast<int>(kExitOk);
-           })
-      .flag("--markdown", options->markdown, "as docs/reference.md");
+  Arguments& manual =
+      registry.add("manual", "this program's manual page (roff)", [options, &app](Session&) {
+        const std::string page = options->metrics    ? metrics_page()
+                                 : options->markdown ? reference_of(app)
+                                                     : manual_of(app);
+        std::printf("%s", page.c_str());
+        return static_cast<int>(kExitOk);
+      });
+  manual.flag("--markdown", options->markdown, "as docs/reference.md");
+  manual.flag("--metrics", options->metrics, "docs/metrics.md: what GET /metrics tells");
 }
 
 void add_all(Registry& registry) {
