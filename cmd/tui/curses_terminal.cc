@@ -25,7 +25,8 @@
 namespace clawmark::tui {
 namespace {
 
-constexpr int kEscapeMs = 25;  // after which an escape is the key of that name
+constexpr int kEscapeMs = 25;     // after which an escape is the key of that name
+constexpr wint_t kRedraw = 0x0C;  // Ctrl-L
 constexpr int kPasteBegin = KEY_MAX - 1, kPasteEnd = KEY_MAX - 2;
 constexpr std::array<int, 5> kFatal = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
@@ -181,6 +182,10 @@ class Curses final : public CursesTerminal {
         if (c == static_cast<wint_t>(kPasteEnd)) pasting_ = false;
         if (pasting_) continue;
         return key_of(static_cast<int>(c));
+      }
+      if (!pasting_ && c == kRedraw) {
+        ::redrawwin(::stdscr);
+        return Key{};
       }
       if (!pasting_) return key_of_character(c);
       // Of what is pasted into a line, line ends do not end it.

@@ -119,24 +119,30 @@ void wrap_line(std::string_view line, int columns, std::vector<std::string>& out
   const auto glyphs = to_glyphs(line);
   std::size_t indent = 0;
   while (indent < glyphs.size() && glyphs[indent].bytes == " ") ++indent;
-  const std::size_t hang = std::min<std::size_t>(indent, static_cast<std::size_t>(columns) / 3);
-  std::string row(hang, ' ');
-  int width = static_cast<int>(hang);
+  const auto third = static_cast<std::size_t>(columns) / 3;
+  const bool listed =
+      indent + 1 < glyphs.size() && glyphs[indent].bytes == "-" && glyphs[indent + 1].bytes == " ";
+  const std::size_t hang = std::min(indent + (listed ? 2 : 0), third);
+  std::string row(std::min(indent, third), ' ');
+  int width = static_cast<int>(row.size());
+  bool begun = false;  // the row has a word
   const auto flush = [&] {
     while (row.ends_with(' ')) row.pop_back();
     out.push_back(std::exchange(row, std::string(hang, ' ')));
     width = static_cast<int>(hang);
+    begun = false;
   };
   for (std::size_t at = indent; at < glyphs.size();) {
     std::size_t end = at;
     int word = 0;
     for (; end < glyphs.size() && glyphs[end].bytes != " "; ++end) word += glyphs[end].width;
-    if (width > static_cast<int>(hang) && width + word > columns) flush();
+    if (begun && width + word > columns) flush();
     for (; at < end; ++at) {
       if (width + glyphs[at].width > columns) flush();
       row += glyphs[at].bytes;
       width += glyphs[at].width;
     }
+    begun = true;
     for (; at < glyphs.size() && glyphs[at].bytes == " "; ++at) {
       if (width >= columns) continue;
       row += ' ';

@@ -142,6 +142,7 @@ class Loop {
     if ((fds[0].revents & (POLLHUP | POLLERR)) != 0) return SIGHUP;
     while (const auto key = terminal_.read(model_.typing())) {
       model_.resize(terminal_.rows(), terminal_.columns());
+      if (key->kind == Key::Kind::kOther) continue;  // another size, most likely
       asker_.ask(model_.key(*key));
       if (model_.done()) break;
     }

@@ -78,6 +78,7 @@ TEST(Glyphs, a_cut_never_halves_a_wide_character) {
 
 TEST(Glyphs, lines_break_between_words_and_keep_their_indentation) {
   EXPECT_THAT(wrap("  one two three", 9), ElementsAre("  one two", "  three"));
+  EXPECT_THAT(wrap(" - one two three", 9), ElementsAre(" - one", "   two", "   three"));
   EXPECT_THAT(wrap("abcdefghij", 4), ElementsAre("abcd", "efgh", "ij"));
   EXPECT_THAT(wrap("a\n\nb", 10), ElementsAre("a", "", "b"));
   EXPECT_THAT(wrap("劇場劇場", 5), ElementsAre("劇場", "劇場"));

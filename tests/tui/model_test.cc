@@ -252,6 +252,63 @@ TEST_F(Tui, every_size_can_be_drawn) {
   }
 }
 
+TEST_F(Tui, summaries_open_to_those_below_and_are_dissolved_by_name) {
+  answers["/v1/admin/summaries"] = parsed(R"({"total":3,"summaries":[
+      {"id":"sum_9","depth":1,"top":true,"text":"both weeks","said_at":"2026-11-19T10:00:00.000Z",
+       "sources":["sum_3","sum_5"]},
+      {"id":"sum_5","depth":0,"top":false,"text":"second week","sources":[]},
+      {"id":"sum_3","depth":0,"top":false,"text":"first week","sources":[]}]})");
+  answers["/v1/admin/expand"] = parsed(R"({"ok":true,"text":"Summary sum_9, of 2 others"})");
+  answers["/v1/admin/dissolve"] = parsed(R"({"ok":true,"text":"sum_9 is taken apart"})");
+  press(U"2");
+  EXPECT_THAT(screen(), HasSubstr("> ▸ sum_9"));
+  EXPECT_THAT(screen(), Not(HasSubstr("first week")));
+  press(U"o");
+  EXPECT_THAT(screen(), HasSubstr("> ▾ sum_9"));
+  EXPECT_THAT(screen(), HasSubstr("      sum_3"));
+  press(U"jd");
+  EXPECT_THAT(screen(), HasSubstr("sum_3 is of messages"));
+  press(U"kd");
+  EXPECT_THAT(screen(), HasSubstr("Dissolve sum_9? The 2 summaries below it stand for themselves "
+                                  "again"));
+  press(U"y");
+  EXPECT_TRUE(was_asked("/v1/admin/dissolve"));
+  EXPECT_THAT(screen(), HasSubstr("sum_9 is taken apart"));
+  press(Key::Kind::kEnter);
+  EXPECT_THAT(screen(), HasSubstr("Summary sum_9, of 2 others"));
+}
+
+TEST_F(Tui, a_ring_of_summaries_ends) {
+  answers["/v1/admin/summaries"] = parsed(R"({"summaries":[
+      {"id":"sum_1","top":true,"text":"a","sources":["sum_2"]},
+      {"id":"sum_2","top":false,"text":"b","sources":["sum_1"]}]})");
+  press(U"2ojojoj");
+  EXPECT_THAT(screen(), HasSubstr("sum_2"));
+}
+
+TEST_F(Tui, messages_are_paged_and_forgotten_by_their_number) {
+  json::array rows;
+  for (int i = 0; i < 50; ++i) {
+    rows.push_back(json::object{{"id", std::to_string(100 + i)},
+                                {"index", i},
+                                {"at", "2026-11-19T17:45:00.000Z"},
+                                {"role", "user"},
+                                {"speaker", "Ada"},
+                                {"text", "line " + std::to_string(i)}});
+  }
+  answers["/v1/admin/rc_peek"] =
+      json::object{{"ok", true}, {"details", json::object{{"messages", rows}, {"total", 120}}}};
+  press(Key::Kind::kEnter);
+  EXPECT_THAT(screen(), HasSubstr("line 49")) << "the newest is marked";
+  press(U"<");
+  EXPECT_THAT(last_asked(), HasSubstr(R"("offset":50)"));
+  press(U">>");
+  EXPECT_THAT(screen(), HasSubstr("these are the newest"));
+  press(U"x");
+  EXPECT_THAT(screen(), HasSubstr("Forget message 149 of 2026-11-19 17:45?"));
+  EXPECT_THAT(last_asked(), HasSubstr(R"("message":"149","preview":true)"));
+}
+
 TEST_F(Tui, help_names_every_view_and_its_keys) {
   press(U"?");
   model().resize(80, 80);

@@ -77,6 +77,7 @@ export class Page {
     this.browser = browser;
     this.sessionId = sessionId;
     this.requests = []; // { url, headers }
+    this.stubs = new Map(); // by the end of an address: what is answered in place of the server
     this.complaints = []; // errors of the console, exceptions, what the policy refused
   }
 
@@ -86,9 +87,18 @@ export class Page {
 
   event(method, params) {
     if (method === 'Network.requestWillBeSent') this.requests.push({ url: params.request.url, headers: params.request.headers });
+    if (method === 'Fetch.requestPaused') this.answer(params);
     if (method === 'Runtime.exceptionThrown') this.complaints.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
     if (method === 'Runtime.consoleAPICalled' && params.type !== 'debug') this.complaints.push(params.args.map((one) => one.value ?? one.description).join(' '));
     if (method === 'Log.entryAdded' && params.entry.level !== 'verbose') this.complaints.push(`${params.entry.text} ${params.entry.url ?? ''}`);
+  }
+
+  answer({ requestId, request }) {
+    const stub = [...this.stubs].find(([end]) => request.url.endsWith(end));
+    if (!stub) return this.send('Fetch.continueRequest', { requestId });
+    this.stubbed = [...(this.stubbed ?? []), request.postData];
+    return this.send('Fetch.fulfillRequest', { requestId, responseCode: 200, responseHeaders: [{ name: 'content-type', value: 'application/json' }],
+      body: Buffer.from(JSON.stringify(stub[1])).toString('base64') });
   }
 
   // The value of an expression in the page; a promise is waited for.

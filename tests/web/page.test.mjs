@@ -146,6 +146,29 @@ test('health and cost: warnings with remedies, sources, workers', async () => {
   await page.shot(join(shots, 'health.png'));
 });
 
+test('what was set aside is tried again by name, and what it cost is drawn', async () => {
+  const aside = { event: 77, worker: 'extract', message: 9, reason: 'poison', detail: kHostile, attempts: 3, parked_at: '2026-11-19T10:00:00.000Z', retry: false };
+  page.stubs.set('/api/parked_list', { parked: [aside, { ...aside, event: 78, retry: true }] });
+  page.stubs.set('/api/parked_retry', { ok: true, retried: 1 });
+  page.stubs.set('/api/spend', { since: '2026-11-01', spend: [
+    { day: '2026-11-18', worker: 'extract', model: 'm', calls: 2, input_tokens: 9000, output_tokens: 100, usd: 0.02 },
+    { day: '2026-11-19', worker: 'graph', model: 'm', calls: 1, input_tokens: 4000, output_tokens: 90, usd: 0.01 }] });
+  await page.send('Fetch.enable', { patterns: [{ urlPattern: '*/api/*' }] });
+  await open('health', 'Health & cost');
+  assert.equal(await page.run(`document.querySelectorAll('.bars rect').length`), 2);
+  await has('0.0200');
+  await has('is tried again');
+  await page.run(`document.querySelector('[aria-label="Try event 77 again"]').click()`);
+  await page.until(`document.getElementById('dialog').open`);
+  assert.match(await page.run(`document.getElementById('dialog').innerText`), /Try event 77 again\?[^]*extract, message 9[^]*<img src=x/);
+  page.stubbed = [];
+  await click('dialog button', 'Try again');
+  await has('1 to be tried again.');
+  assert.deepEqual(JSON.parse(page.stubbed[0]), { params: { event: 77 } });
+  await page.send('Fetch.disable');
+  page.stubs.clear();
+});
+
 test('hostile text is only ever text', async () => {
   for (const view of [...kViews, 'facts/user.hostile', 'audit/events', `recall/${encodeURIComponent(kHostile)}`, `facts/${encodeURIComponent(kHostile)}`]) {
     await open(view);

@@ -36,7 +36,7 @@ function parked(rows, reload) {
 // A bar a day: dollars, or tokens where nothing cost any.
 function chart(days, value, name) {
   const most = Math.max(...days.map(value), 1e-9), width = 700 / days.length;
-  return s('svg', { class: 'bars', viewBox: '0 0 700 120', preserveAspectRatio: 'none', role: 'img', 'aria-label': `${name} a day, at most ${value === undefined ? '' : number(most)}` },
+  return s('svg', { class: 'bars', viewBox: '0 0 700 120', preserveAspectRatio: 'none', role: 'img', 'aria-label': `${name} a day, at most ${number(most)}` },
     days.map((one, i) => s('rect', { x: i * width + 1, width: Math.max(1, width - 2), y: 110 - (value(one) / most) * 100, height: Math.max(1, (value(one) / most) * 100) },
       s('title', {}, `${one.day}: ${number(value(one))}`))));
 }
