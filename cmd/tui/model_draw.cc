@@ -21,6 +21,12 @@ std::string cost_text(const json::object& status) {
   return "$" + std::to_string(cents / 100) + "." + (rest.size() < 2 ? "0" : "") + rest + " today";
 }
 
+// One line, but for its indentation as it is.
+std::string indented(const std::string& text) {
+  const auto blanks = std::min(text.find_first_not_of(' '), text.size());
+  return text.substr(0, blanks) + flat(text);
+}
+
 // What may need somebody first.
 std::string health_text(const json::object& status) {
   std::string out;
@@ -130,7 +136,7 @@ void Model::draw_list(Screen& screen, const Page& page, int first) const {
       // A row of one cell goes over all columns, with its indentation.
       const bool alone = item.cells.size() == 1;
       const std::string cell = alone                   ? item.cells[0]
-                               : i < item.cells.size() ? flat(item.cells[i])
+                               : i < item.cells.size() ? indented(item.cells[i])
                                                        : std::string();
       screen.put(row, column, alone ? cell : pad(cell, width[i], page.columns[i].right), style,
                  alone ? columns_ : width[i]);

@@ -282,8 +282,9 @@ TEST_F(Tui, a_ring_of_summaries_ends) {
   answers["/v1/admin/summaries"] = parsed(R"({"summaries":[
       {"id":"sum_1","top":true,"text":"a","sources":["sum_2"]},
       {"id":"sum_2","top":false,"text":"b","sources":["sum_1"]}]})");
-  press(U"2ojojoj");
-  EXPECT_THAT(screen(), HasSubstr("sum_2"));
+  press(U"2ojo");
+  EXPECT_THAT(screen(), HasSubstr("> ")) << screen();
+  EXPECT_THAT(screen(), HasSubstr("Summaries (10)"));
 }
 
 TEST_F(Tui, messages_are_paged_and_forgotten_by_their_number) {
