@@ -1,6 +1,6 @@
 #include "cmd/console_port.h"
 
-#include "base/logging.h"
+#include "cmd/patience.h"
 #include "cmd/reader.h"
 #include "cmd/unix_client.h"
 
@@ -33,10 +33,12 @@ ConsolePort::~ConsolePort() = default;
 Result<HttpAnswer> ConsolePort::forward(const HttpCall& call, std::int64_t timeout_ms,
                                         const std::atomic<bool>* stop) {
   if (!store_only_) {
-    auto answer =
-        unix_request(config_.socket, call.method, call.target, call.body, timeout_ms, stop);
-    if (answer.ok()) return HttpAnswer{answer->status, "application/json", std::move(answer->body)};
-    if (answer.error().reason != "absent") return std::move(answer).error();
+    auto answer = ask_patiently(call, [&](const HttpCall& again) -> Result<HttpAnswer> {
+      CLAWMARK_ASSIGN(auto told, unix_request(config_.socket, again.method, again.target,
+                                              again.body, timeout_ms, stop));
+      return HttpAnswer{told.status, "application/json", std::move(told.body), {}};
+    });
+    if (answer.ok() || answer.error().reason != "absent") return answer;
   }
   const std::lock_guard lock(mutex_);
   if (!reader_) reader_ = std::make_unique<Reader>(config_);

@@ -19,13 +19,22 @@ bool came_short(const HttpAnswer& answer) {
 
 }  // namespace
 
-HttpAnswer answer_patiently(Serving& serving, const HttpCall& call) {
-  HttpAnswer answer = answer_call(serving, call);
+Result<HttpAnswer> ask_patiently(const HttpCall& call,
+                                 const std::function<Result<HttpAnswer>(const HttpCall&)>& ask) {
+  CLAWMARK_ASSIGN(HttpAnswer answer, ask(call));
   const bool may_repeat = call.target == "/v1/admin/search" || call.target == "/v1/admin/inject";
   for (int tried = 1; may_repeat && tried < kTries && came_short(answer); ++tried) {
-    answer = answer_call(serving, call);
+    CLAWMARK_ASSIGN(answer, ask(call));
   }
   return answer;
+}
+
+HttpAnswer answer_patiently(Serving& serving, const HttpCall& call) {
+  return ask_patiently(call,
+                       [&](const HttpCall& again) -> Result<HttpAnswer> {
+                         return answer_call(serving, again);
+                       })
+      .value();
 }
 
 }  // namespace clawmark

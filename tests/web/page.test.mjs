@@ -100,7 +100,7 @@ test('graph: drawn the same way each time, with relations and evidence of what i
   await open('episodes', 'Episodes');
   await open('graph', 'Graph');
   assert.equal(await page.run(places), first);
-  const inside = await page.run(`[...document.querySelectorAll('g.node')].every((one) => { const [x, y] = one.getAttribute('transform').match(/-?[0-9.]+/g).map(Number); return x > 0 && x < 1000 && y > 0 && y < 640; })`);
+  const inside = await page.run(`[...document.querySelectorAll('g.node')].every((one) => { const [x, y] = one.getAttribute('transform').match(/-?[0-9.]+/g).map(Number); return x > 0 && x < 860 && y > 0 && y < 620; })`);
   assert.ok(inside);
 });
 
@@ -154,6 +154,7 @@ test('what was set aside is tried again by name, and what it cost is drawn', asy
     { day: '2026-11-18', worker: 'extract', model: 'm', calls: 2, input_tokens: 9000, output_tokens: 100, usd: 0.02 },
     { day: '2026-11-19', worker: 'graph', model: 'm', calls: 1, input_tokens: 4000, output_tokens: 90, usd: 0.01 }] });
   await page.send('Fetch.enable', { patterns: [{ urlPattern: '*/api/*' }] });
+  await open('episodes', 'Episodes');
   await open('health', 'Health & cost');
   assert.equal(await page.run(`document.querySelectorAll('.bars rect').length`), 2);
   await has('0.0200');
@@ -162,9 +163,11 @@ test('what was set aside is tried again by name, and what it cost is drawn', asy
   await page.until(`document.getElementById('dialog').open`);
   assert.match(await page.run(`document.getElementById('dialog').innerText`), /Try event 77 again\?[^]*extract, message 9[^]*<img src=x/);
   page.stubbed = [];
+  page.stubs.set('/api/parked_list', { parked: [] });
   await click('dialog button', 'Try again');
   await has('1 to be tried again.');
   assert.deepEqual(JSON.parse(page.stubbed[0]), { params: { event: 77 } });
+  assert.equal(await page.run(`document.querySelector('[aria-label="Try event 77 again"]')`), null);
   await page.send('Fetch.disable');
   page.stubs.clear();
 });
@@ -227,6 +230,16 @@ test('forgetting names what goes, and does it only when it was confirmed', async
   await click('dialog button', 'Forget for good');
   await has('Forgot pref.editor.');
   assert.ok(!world.ask('facts').facts.some((fact) => fact.key === 'pref.editor'));
+});
+
+test('what goes wrong is said', async () => {
+  await page.send('Fetch.enable', { patterns: [{ urlPattern: '*/api/forget' }] });
+  page.stubs.set('/api/forget', { ok: false, text: 'Only the owner may do that.' });
+  await open('facts/project.mollie');
+  await click('button', 'Forget …');
+  await has('Only the owner may do that.');
+  page.stubs.clear();
+  await page.send('Fetch.disable');
 });
 
 test('dark and light can both be read', async () => {

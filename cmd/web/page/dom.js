@@ -86,6 +86,15 @@ export function toast(text) {
   document.getElementById('toast').textContent = text;
 }
 
+// For what somebody does: what goes wrong is said.
+export const act = (work) => async (...given) => {
+  try {
+    await work(...given);
+  } catch (error) {
+    if (error.name !== 'AbortError') toast(error.message);
+  }
+};
+
 export function heading(text, note) {
   return h('div', {}, h('h2', { tabindex: -1 }, text), note ? h('p', { class: 'soft' }, note) : null);
 }

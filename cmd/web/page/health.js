@@ -1,6 +1,6 @@
 // How it is, what was set aside, what it cost.
 
-import { h, put, s, ask, status, when, number, counted, heading, badge, table, confirmed, toast } from './dom.js';
+import { h, put, act, s, ask, status, when, number, counted, heading, badge, table, confirmed, toast } from './dom.js';
 
 const kinds = { ok: 'ok', warning: 'warning', red: 'bad' };
 
@@ -18,18 +18,14 @@ function parked(rows, reload) {
     { name: 'Reason', cell: (row) => `${row.reason}: ${row.detail}` },
     { name: 'Since', cell: (row) => when(row.parked_at) },
     { name: 'Tries', number: true, cell: (row) => String(row.attempts) },
-    { name: 'Again', cell: (row) => (row.retry ? 'is tried again' : h('button', { type: 'button', 'aria-label': `Try event ${row.event} again`, onclick: async () => {
+    { name: 'Again', cell: (row) => (row.retry ? 'is tried again' : h('button', { type: 'button', 'aria-label': `Try event ${row.event} again`, onclick: act(async () => {
       const sure = await confirmed({ title: `Try event ${row.event} again?`, action: 'Try again', danger: false,
         body: h('p', {}, `${row.worker}, message ${row.message}, set aside for: ${row.reason} (${row.detail})`) });
       if (!sure) return;
-      try {
-        const done = await ask('parked_retry', { event: row.event });
-        toast(`${number(done.retried)} to be tried again.`);
-        reload();
-      } catch (error) {
-        toast(error.message);
-      }
-    } }, 'Try again …')) },
+      const done = await ask('parked_retry', { event: row.event });
+      await reload();
+      toast(`${number(done.retried)} to be tried again.`);
+    }) }, 'Try again …')) },
   ], rows);
 }
 

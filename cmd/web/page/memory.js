@@ -1,6 +1,6 @@
 // Timeline, facts with their history, audit.
 
-import { h, put, s, ask, when, number, percent, counted, heading, failure, badge, sureness, quote, table, search, field, choice, forget, explained, holder } from './dom.js';
+import { h, put, act, s, ask, when, number, percent, counted, heading, failure, badge, sureness, quote, table, search, field, choice, forget, explained, holder } from './dom.js';
 
 // --- timeline ------------------------------------------------------------------------------------
 
@@ -10,9 +10,9 @@ function messageBox(message, reload) {
     h('p', { class: 'soft' }, `${when(message.at)} · ${who} · message ${message.id}`),
     h('p', {}, message.text ?? '(its text can no longer be read)'),
     explained(message.id, 'What was understood of it'),
-    h('p', {}, h('button', { type: 'button', class: 'link', onclick: async () => {
-      if (await forget(`message ${message.id}`, { message: message.id })) reload();
-    } }, 'Forget this message …')));
+    h('p', {}, h('button', { type: 'button', class: 'link', onclick: act(async () => {
+      if (await forget(`message ${message.id}`, { message: message.id })) await reload();
+    }) }, 'Forget this message …')));
 }
 
 async function fillDay(box, period, reload) {
@@ -26,7 +26,7 @@ async function fillDay(box, period, reload) {
     next = found.details?.next;
     if (!next || next.start > range.end) more.remove();
   };
-  more.addEventListener('click', load);
+  more.addEventListener('click', act(load));
   box.append(messages, more);
   try {
     await load();
@@ -65,7 +65,7 @@ export async function timeline(main, rest, signal) {
     older.hidden = !before;
     return found.details?.total ?? 0;
   };
-  older.addEventListener('click', load);
+  older.addEventListener('click', act(load));
   const total = await load();
   put(main, heading('Timeline', `${counted(total, 'message')}, the newest day first. Open a day to read it.`),
     total === 0 ? h('p', { class: 'soft' }, 'Nothing was read yet.') : days, older);
@@ -100,9 +100,9 @@ async function factDetail(box, key, fact, reload, signal) {
     h('h3', {}, 'Audit'),
     h('ul', { class: 'trail' }, found.changes.map((row) =>
       h('li', {}, `${when(row.at)}: ${kChanges[row.type] ?? row.type}` + (row.new_value ? `: ${row.new_value}` : '')))),
-    fact ? h('button', { type: 'button', class: 'danger', onclick: async () => {
-      if (await forget(key, { key, as: fact.holder })) reload();
-    } }, 'Forget …') : null);
+    fact ? h('button', { type: 'button', class: 'danger', onclick: act(async () => {
+      if (await forget(key, { key, as: fact.holder })) await reload();
+    }) }, 'Forget …') : null);
 }
 
 export async function facts(main, rest, signal) {
@@ -115,12 +115,10 @@ export async function facts(main, rest, signal) {
       `${fact.key} ${fact.value} ${fact.holder}`.toLowerCase().includes(wanted.toLowerCase()));
     put(list, table(counted(rows.length, 'fact'), [
       { name: 'Key', cell: (fact) => h('a', { class: 'mono', href: `#/facts/${encodeURIComponent(fact.key)}/${encodeURIComponent(fact.holder)}` }, fact.key) },
-      { name: 'Value', cell: (fact) => fact.value },
-      { name: 'For', cell: (fact) => holder(fact.holder) },
-      { name: 'By', short: true, cell: (fact) => (fact.source === 'user' ? 'stated' : 'concluded') },
-      { name: 'Sure', number: true, cell: (fact) => percent(fact.effective_confidence) },
+      { name: 'Value', cell: (fact) => [fact.value, fact.injected ? null : [' ', badge('held back', 'warning')]] },
+      { name: 'For', short: true, cell: (fact) => holder(fact.holder) },
+      { name: 'Sure', number: true, cell: (fact) => (fact.source === 'user' ? 'stated' : percent(fact.effective_confidence)) },
       { name: 'Last said', short: true, cell: (fact) => fact.date },
-      { name: 'In prompts', cell: (fact) => (fact.injected ? 'yes' : 'no') },
     ], rows, (fact) => ({ class: fact.injected ? null : 'off' })));
   };
   draw();
@@ -155,7 +153,7 @@ async function changesList(box, type, signal) {
       { name: 'Event', number: true, cell: (row) => String(row.event) },
     ], found.changes));
   };
-  more.addEventListener('click', load);
+  more.addEventListener('click', act(load));
   await load();
   put(box, body, more);
 }

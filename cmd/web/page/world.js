@@ -1,9 +1,9 @@
 // The graph, drawn the same way each time, and what happened.
 
-import { h, put, s, ask, day, percent, counted, shorten, heading, badge, table, search, field, choice, explained } from './dom.js';
+import { h, put, act, s, ask, day, percent, counted, shorten, heading, badge, table, search, field, choice, explained } from './dom.js';
 
 const kTypes = ['project', 'component', 'decision', 'task', 'person', 'constraint', 'concept', 'file'];
-const kWidth = 1000, kHeight = 640;
+const kWidth = 860, kHeight = 620;
 
 const id = (type, key) => type + '\u001f' + key;
 
@@ -31,7 +31,7 @@ export function layout(count, links) {
     }
     for (const [a, b] of links) {
       const ex = x[a] - x[b], ey = y[a] - y[b];
-      const pull = Math.hypot(ex, ey) / wanted;
+      const pull = (0.4 * Math.hypot(ex, ey)) / wanted;
       dx[a] -= ex * pull; dy[a] -= ey * pull;
       dx[b] += ex * pull; dy[b] += ey * pull;
     }
@@ -53,9 +53,9 @@ export function layout(count, links) {
 function nodeMark(node, place, ties, choose) {
   const label = `${node.type} ${node.name}, ${counted(ties, 'relation')}` + (node.valid_to ? ', replaced' : '');
   const mark = s('g', { class: 'node', tabindex: 0, role: 'button', 'aria-label': label, transform: `translate(${place.x} ${place.y})` },
-    s('circle', { r: 9 + Math.min(ties, 8), class: node.type + (node.valid_to ? ' replaced' : '') }),
-    s('text', { class: 'in', dy: 4 }, node.type[0].toUpperCase()),
-    s('text', { x: 13 + Math.min(ties, 8), dy: 4 }, shorten(node.name, 22)));
+    s('circle', { r: 10 + Math.min(ties, 8), class: node.type + (node.valid_to ? ' replaced' : '') }),
+    s('text', { class: 'in', dy: 5 }, node.type[0].toUpperCase()),
+    s('text', { x: 14 + Math.min(ties, 8), dy: 5 }, shorten(node.name, 20)));
   mark.addEventListener('click', choose);
   mark.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' && event.key !== ' ') return;
@@ -173,7 +173,7 @@ export async function episodes(main, rest, signal) {
   await show();
   put(main, heading('Episodes', 'What happened and matters, the newest first.'),
     h('div', { class: 'controls' },
-      field('Type', choice([['', 'all'], ...kEpisodes.map((name) => [name, name.replace('_', ' ')])], '', (value) => { type = value; show(); })),
-      field('Salience from', h('input', { type: 'range', min: 0, max: 90, step: 10, value: 0, onchange: (event) => { least = event.target.value / 100; show(); } }))),
+      field('Type', choice([['', 'all'], ...kEpisodes.map((name) => [name, name.replace('_', ' ')])], '', act((value) => { type = value; return show(); }))),
+      field('Salience from', h('input', { type: 'range', min: 0, max: 90, step: 10, value: 0, onchange: act((event) => { least = event.target.value / 100; return show(); }) }))),
     list);
 }
