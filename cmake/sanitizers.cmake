@@ -10,7 +10,7 @@ set(clawmark_asan_suites
   models_rules_test models_text_test models_endpoint_test models_transport_test models_graph_test
   projections_test projections_graph_test sources_test
   serve_test http_server_test tui_test web_page_test
-  workers_machine_test workers_ingest_test workers_pipeline_test workers_graph_test workers_deletion_test workers_forget_test
+  workers_machine_test workers_ingest_test workers_pipeline_test workers_graph_test workers_deletion_test workers_forget_test workers_moving_test
   reliability_fault_sweep_test reliability_simulation_test reliability_safety_test
   fuzz_replay_test)
 set(clawmark_tsan_suites

@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "projections/forgetting.h"
 #include "tests/support/store_builder.h"
 #include "tests/workers/support.h"
 #include "workers/foreign_import.h"
+#include "workers/purge.h"
 
 namespace clawmark {
 namespace {
@@ -156,6 +158,32 @@ TEST(ForeignImport, messages_of_recursive_claw_that_the_host_has_are_known) {
                          " payload ->> '$.sha256' = '" +
                          to_hex(sha256("we settled on the blue boat")) + "'"),
             1);
+}
+
+TEST(ForeignImport, what_was_forgotten_here_does_not_come_back_with_the_next_import) {
+  ForeignWorld world;
+  const std::string recursive = world.recursive(), files = world.memory_files();
+  world.import("recursive-claw", recursive);
+  world.import("memory-files", files);
+  std::vector<Seq> seqs;
+  for (const char* text : {"we settled on the blue boat", "People\n- Nora likes kites"}) {
+    seqs.push_back({world.number("SELECT max(seq) FROM events WHERE payload ->> '$.sha256' = '" +
+                                 to_hex(sha256(text)) + "'")});
+    ASSERT_GT(seqs.back().value, 0) << text;
+  }
+  auto rows = read_messages(world.store->db(), seqs);
+  ASSERT_TRUE(rows.ok());
+  auto events = message_tombstones(world.store->db(), *rows, false, "asked", world.clock.now());
+  ASSERT_TRUE(events.ok());
+  ASSERT_TRUE(world.pipeline->append_now(*events).ok());
+  ASSERT_TRUE(purge(*world.store, world.pipeline->projections(), world.clock.now()).ok());
+  const auto texts = world.number("SELECT count(*) FROM bodies");
+  EXPECT_EQ(world.import("recursive-claw", recursive).new_messages, 0);
+  EXPECT_EQ(world.import("memory-files", files).new_messages, 0);
+  EXPECT_EQ(world.number("SELECT count(*) FROM bodies"), texts);
+  const auto report = purge(*world.store, world.pipeline->projections(), world.clock.now());
+  ASSERT_TRUE(report.ok());
+  EXPECT_TRUE(report->still_in.empty());
 }
 
 TEST(ForeignImport, texts_are_kept_as_their_source_is_not_read_again) {
