@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <stdexcept>
+#include <utility>
 
 #include "base/files.h"
 #include "test_paths.h"
@@ -90,10 +91,11 @@ std::string Tmux::wait_for(const std::string& wanted) {
 }
 
 std::string Tmux::wait_until(const std::string& text) {
+  // A screen may be seen half drawn: it counts once it stays.
   std::string now;
   eventually([&] {
-    now = screen();
-    return now.find(text) != std::string::npos;
+    const std::string before = std::exchange(now, screen());
+    return now == before && now.find(text) != std::string::npos;
   });
   return now;
 }
