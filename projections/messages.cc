@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "projections/digest.h"
+#include "projections/message_row.h"
 #include "projections/messages_fold.h"
 #include "projections/refold.h"
 
@@ -72,12 +73,28 @@ class MessagesProjection final : public Projection {
   }
 };
 
-constexpr char kColumns[] =
-    "SELECT seq, agent, entry_id, session_id, session_key, parent, role, class, noise, lane, "
-    "sender, "
-    "speaker, audience, occurred_ms, bytes, sha256, carrier, state, recallable FROM messages ";
+std::string select_messages(const std::string& where) {
+  return std::string("SELECT ") + kMessageColumns + " FROM messages m " + where;
+}
 
-MessageRow read_row(Statement& row) {
+template <class... Args>
+Result<std::vector<MessageRow>> read_rows(Database& db, const std::string& where,
+                                          const Args&... args) {
+  CLAWMARK_ASSIGN(Statement * statement, db.cached(select_messages(where)));
+  statement->with(args...);
+  std::vector<MessageRow> rows;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool more, statement->step());
+    if (!more) break;
+    rows.push_back(read_message_row(*statement));
+  }
+  statement->reset();
+  return rows;
+}
+
+}  // namespace
+
+MessageRow read_message_row(const Statement& row) {
   MessageRow m;
   m.seq = {row.integer(0)};
   m.agent = row.string(1);
@@ -100,23 +117,6 @@ MessageRow read_row(Statement& row) {
   m.recallable = row.integer(18) != 0;
   return m;
 }
-
-template <class... Args>
-Result<std::vector<MessageRow>> read_rows(Database& db, const std::string& where,
-                                          const Args&... args) {
-  CLAWMARK_ASSIGN(Statement * statement, db.cached(kColumns + where));
-  statement->with(args...);
-  std::vector<MessageRow> rows;
-  for (;;) {
-    CLAWMARK_ASSIGN(const bool more, statement->step());
-    if (!more) break;
-    rows.push_back(read_row(*statement));
-  }
-  statement->reset();
-  return rows;
-}
-
-}  // namespace
 
 std::string_view MessagesFold::ddl() {
   return R"sql(
@@ -186,12 +186,12 @@ Result<std::optional<MessageRow>> find_message(Database& db, Seq seq) {
 }
 
 Result<std::vector<MessageRow>> read_messages(Database& db, std::span<const Seq> seqs) {
-  CLAWMARK_ASSIGN(Statement * statement, db.cached(std::string(kColumns) + "WHERE seq = ?1"));
+  CLAWMARK_ASSIGN(Statement * statement, db.cached(select_messages("WHERE seq = ?1")));
   std::vector<MessageRow> out;
   out.reserve(seqs.size());
   for (const Seq seq : seqs) {
     CLAWMARK_ASSIGN(const bool found, statement->with(seq.value).step());
-    if (found) out.push_back(read_row(*statement));
+    if (found) out.push_back(read_message_row(*statement));
     statement->reset();
   }
   return out;

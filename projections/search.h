@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "base/sqlite.h"
 #include "log/event.h"
+#include "projections/messages.h"
 
 namespace clawmark {
 
@@ -27,9 +28,28 @@ std::vector<std::string> search_tokens(std::string_view text);
 // Of a token as search_tokens gives it, or of a lower-case word.
 bool is_stop_word(std::string_view token);
 
+// What the index knows of a message beside its words.
+struct MessageCues {
+  bool asks = false;        // ends with a question mark
+  bool names_time = false;  // yesterday, last week, in June, 2023
+  bool names_number = false;
+  bool is_standing = false;  // an instruction for always
+  bool prefers = false;      // "I prefer …"
+  bool answers = false;      // the message before it asks, and is another's; among peers only
+  std::int64_t tokens = 0;
+  std::string speaker;  // the speaker's name, as tokens joined by blanks
+  // Two that talk alike, rather than someone and an assistant that answers at length.
+  bool among_peers = false;
+};
 struct LexicalHit {
   Seq message;
   double score = 0;  // 0..1, against the best of the answer
+};
+
+// A hit as the message index and the search index have it.
+struct FoundMessage {
+  MessageRow row;
+  MessageCues cues;
 };
 
 struct LexicalQuery {
@@ -37,6 +57,7 @@ struct LexicalQuery {
   std::string agent;
   std::vector<std::string> audiences;  // only messages for these holders
   std::size_t limit = 50;
+  bool with_rows = false;
   std::int64_t deadline_ms = 50;  // then what was found so far, flagged
   const Clock* clock = nullptr;   // measures the deadline; null: the system's
   // The text is a query in our own small language: +word must, -word must not, "a phrase", word*
@@ -52,8 +73,9 @@ struct LexicalQuery {
 
 struct LexicalAnswer {
   std::vector<LexicalHit> hits;
-  bool cut = false;      // the deadline came first
-  std::string degraded;  // not empty: why this leg could not answer
+  std::vector<FoundMessage> found;  // of each hit, when asked for
+  bool cut = false;                 // the deadline came first
+  std::string degraded;             // not empty: why this leg could not answer
 };
 
 // Words of any kind find any document that holds one of them; a "quoted phrase" is looked for as
@@ -61,19 +83,6 @@ struct LexicalAnswer {
 // broken index is `degraded`.
 Result<LexicalAnswer> lexical_search(Database& db, const LexicalQuery& query);
 
-// What the index knows of a message beside its words.
-struct MessageCues {
-  bool asks = false;        // ends with a question mark
-  bool names_time = false;  // yesterday, last week, in June, 2023
-  bool names_number = false;
-  bool is_standing = false;  // an instruction for always
-  bool prefers = false;      // "I prefer …"
-  bool answers = false;      // the message before it asks, and is another's; among peers only
-  std::int64_t tokens = 0;
-  std::string speaker;  // the speaker's name, as tokens joined by blanks
-  // Two that talk alike, rather than someone and an assistant that answers at length.
-  bool among_peers = false;
-};
 // In the order asked for; what is not in the index has no cues.
 Result<std::vector<MessageCues>> message_cues(Database& db, std::span<const Seq> messages);
 

@@ -8,6 +8,7 @@
 #include "projections/rebuild.h"
 #include "projections/search.h"
 #include "projections/search_cues.h"
+#include "projections/search_docs.h"
 #include "projections/search_index.h"
 #include "projections/tables.h"
 
@@ -29,64 +30,58 @@ bool are_peers(const Sides& sides) {
          kAssistantTimes * sides.user_tokens / sides.user_texts;
 }
 
-class CueReader {
- public:
-  CueReader(Database& db, int generation) : tables_(db, "search", generation) {}
-
-  Result<MessageCues> read(Seq message) {
-    MessageCues out;
-    std::int64_t place = -1;
-    unsigned cues = 0;
-    CLAWMARK_TRY(tables_.each(
-        "SELECT place, cues, tokens, speaker FROM search_docs__g# WHERE message = ?1",
-        [&](Statement& row) {
-          place = row.integer(0);
-          cues = static_cast<unsigned>(row.integer(1));
-          out.tokens = row.integer(2);
-          out.speaker = row.string(3);
-        },
-        message.value));
-    if (place < 0) return out;
-    out.asks = (cues & kCueAsks) != 0;
-    out.names_time = (cues & kCueTime) != 0;
-    out.names_number = (cues & kCueNumber) != 0;
-    out.is_standing = (cues & kCueStanding) != 0;
-    out.prefers = (cues & kCuePrefers) != 0;
-    CLAWMARK_ASSIGN(out.among_peers, among_peers(talk_of_place(place)));
-    if (!out.among_peers) return out;  // where it would not count it is not looked for
-    CLAWMARK_TRY(tables_.each(
-        "SELECT cues, speaker FROM search_docs__g# WHERE place = ?1",
-        [&](Statement& row) {
-          const auto before = static_cast<unsigned>(row.integer(0));
-          const bool other = ((before ^ cues) & kCueAssistant) != 0 || row.text(1) != out.speaker;
-          out.answers = other && (before & kCueAsks) != 0;
-        },
-        place - 1));
-    return out;
-  }
-
- private:
-  Result<bool> among_peers(std::int64_t talk) {
-    const auto [known, fresh] = peers_.try_emplace(talk, false);
-    if (!fresh) return known->second;
-    Sides sides;
-    CLAWMARK_TRY(tables_.each(
-        "SELECT user_texts, user_tokens, agent_texts, agent_tokens FROM search_talks__g# WHERE "
-        "talk = ?1",
-        [&](Statement& row) { sides = {row.real(0), row.real(1), row.real(2), row.real(3)}; },
-        talk));
-    return known->second = are_peers(sides);
-  }
-
-  Tables tables_;
-  std::unordered_map<std::int64_t, bool> peers_;
-};
-
 }  // namespace
+
+Result<MessageCues> CueReader::read(Seq message) {
+  SearchDoc doc;
+  CLAWMARK_TRY(tables_.each(
+      "SELECT place, cues, tokens, speaker FROM search_docs__g# WHERE message = ?1",
+      [&](Statement& row) {
+        doc = {row.integer(0), static_cast<unsigned>(row.integer(1)), row.integer(2),
+               row.string(3)};
+      },
+      message.value));
+  if (doc.place < 0) return MessageCues{};
+  return of(std::move(doc));
+}
+
+Result<MessageCues> CueReader::of(SearchDoc doc) {
+  MessageCues out;
+  out.asks = (doc.cues & kCueAsks) != 0;
+  out.names_time = (doc.cues & kCueTime) != 0;
+  out.names_number = (doc.cues & kCueNumber) != 0;
+  out.is_standing = (doc.cues & kCueStanding) != 0;
+  out.prefers = (doc.cues & kCuePrefers) != 0;
+  out.tokens = doc.tokens;
+  out.speaker = std::move(doc.speaker);
+  CLAWMARK_ASSIGN(out.among_peers, among_peers(talk_of_place(doc.place)));
+  if (!out.among_peers) return out;  // where it would not count it is not looked for
+  CLAWMARK_TRY(tables_.each(
+      "SELECT cues, speaker FROM search_docs__g# WHERE place = ?1",
+      [&](Statement& row) {
+        const auto before = static_cast<unsigned>(row.integer(0));
+        const bool other = ((before ^ doc.cues) & kCueAssistant) != 0 || row.text(1) != out.speaker;
+        out.answers = other && (before & kCueAsks) != 0;
+      },
+      doc.place - 1));
+  return out;
+}
+
+Result<bool> CueReader::among_peers(std::int64_t talk) {
+  const auto [known, fresh] = peers_.try_emplace(talk, false);
+  if (!fresh) return known->second;
+  Sides sides;
+  CLAWMARK_TRY(tables_.each(
+      "SELECT user_texts, user_tokens, agent_texts, agent_tokens FROM search_talks__g# WHERE "
+      "talk = ?1",
+      [&](Statement& row) { sides = {row.real(0), row.real(1), row.real(2), row.real(3)}; }, talk));
+  return known->second = are_peers(sides);
+}
 
 Result<std::vector<MessageCues>> message_cues(Database& db, std::span<const Seq> messages) {
   CLAWMARK_ASSIGN(const int generation, live_generation(db, "search"));
-  CueReader reader(db, generation);
+  Tables tables(db, "search", generation);
+  CueReader reader(tables);
   std::vector<MessageCues> out;
   out.reserve(messages.size());
   for (const Seq message : messages) {

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "projections/message_row.h"
 #include "projections/rebuild.h"
 #include "projections/search.h"
+#include "projections/search_docs.h"
 #include "projections/search_index.h"
 #include "projections/search_score.h"
 #include "projections/search_terms.h"
@@ -280,7 +282,7 @@ class Search {
       std::pop_heap(places.begin(), places.end(), worse);
       const std::int64_t place = places.back().place;
       places.pop_back();
-      CLAWMARK_ASSIGN(const Seq message, shown_at(place));
+      CLAWMARK_ASSIGN(const Seq message, query_.with_rows ? whole_at(place) : shown_at(place));
       if (message.value == 0) continue;
       Status failed = Ok{};
       const double score = scorer.score(place, [&](std::int64_t near) {
@@ -294,6 +296,13 @@ class Search {
     std::stable_sort(out.hits.begin(), out.hits.end(), [](const auto& a, const auto& b) {
       return a.score != b.score ? a.score > b.score : a.message > b.message;
     });
+    if (!query_.with_rows) return out;
+    CueReader cues(tables_);
+    for (const LexicalHit& hit : out.hits) {
+      auto& [row, doc] = whole_.at(hit.message.value);
+      CLAWMARK_ASSIGN(MessageCues known, cues.of(std::move(doc)));
+      out.found.push_back({std::move(row), std::move(known)});
+    }
     return out;
   }
 
@@ -307,18 +316,51 @@ class Search {
         "m.seq = d.message WHERE d.place = ?1 AND d.state = 'indexed' AND m.recallable = 1 AND "
         "m.agent = ?2",
         [&](Statement& row) {
-          const bool open = std::find(query_.audiences.begin(), query_.audiences.end(),
-                                      row.text(1)) != query_.audiences.end() &&
-                            row.time(2) >= query_.since &&
-                            (query_.before.value == 0 || row.time(2) < query_.before);
-          if (open) message = {row.integer(0)};
+          if (is_open(row.text(1), row.time(2))) message = {row.integer(0)};
         },
         place, query_.agent));
-    if (message.value != 0 && query_.sessions) {
-      CLAWMARK_ASSIGN(const bool seen, seen_in_sessions(message));
-      if (!seen) message = {};
-    }
+    CLAWMARK_TRY(check_sessions(message));
     return entry->second = message;
+  }
+
+  // The same, and what is known of it is kept.
+  Result<Seq> whole_at(std::int64_t place) {
+    static const std::string select =
+        std::string("SELECT ") + kMessageColumns +
+        ", d.cues, d.tokens, d.speaker FROM search_docs__g# d JOIN messages m ON m.seq = d.message "
+        "WHERE d.place = ?1 AND d.state = 'indexed' AND m.recallable = 1 AND m.agent = ?2";
+    if (const auto known = shown_.find(place); known != shown_.end() && known->second.value == 0) {
+      return Seq{};
+    }
+    Seq message;
+    CLAWMARK_TRY(tables_.each(
+        select.c_str(),
+        [&](Statement& at) {
+          constexpr int kDoc = kMessageColumnCount;
+          MessageRow row = read_message_row(at);
+          if (!is_open(row.audience, row.occurred)) return;
+          message = row.seq;
+          SearchDoc doc{place, static_cast<unsigned>(at.integer(kDoc)), at.integer(kDoc + 1),
+                        at.string(kDoc + 2)};
+          whole_.insert_or_assign(message.value, std::pair(std::move(row), std::move(doc)));
+        },
+        place, query_.agent));
+    CLAWMARK_TRY(check_sessions(message));
+    return shown_[place] = message;
+  }
+
+  bool is_open(std::string_view audience, TimeMs occurred) const {
+    return std::find(query_.audiences.begin(), query_.audiences.end(), audience) !=
+               query_.audiences.end() &&
+           occurred >= query_.since && (query_.before.value == 0 || occurred < query_.before);
+  }
+
+  // Makes it 0 when it was seen in none of those asked for.
+  Status check_sessions(Seq& message) {
+    if (message.value == 0 || !query_.sessions) return Ok{};
+    CLAWMARK_ASSIGN(const bool seen, seen_in_sessions(message));
+    if (!seen) message = {};
+    return Ok{};
   }
 
   Result<bool> seen_in_sessions(Seq message) {
@@ -341,7 +383,8 @@ class Search {
   std::vector<std::vector<std::string>> scored_;  // tokens of each term that scores
   std::vector<double> weights_;                   // of each
   std::vector<TermHits> rows_;
-  std::unordered_map<std::int64_t, Seq> shown_;  // by place
+  std::unordered_map<std::int64_t, Seq> shown_;                               // by place
+  std::unordered_map<std::int64_t, std::pair<MessageRow, SearchDoc>> whole_;  // by message
   bool cut_ = false, required_ = false;
 };
 

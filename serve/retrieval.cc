@@ -61,7 +61,8 @@ RecallAnswer Retrieval::recall(Database& db, const Sight& sight, const RecallQue
   if (query.window && is_small_talk(answer.query)) return answer;
   // A prompt of small words asks nothing; who searches for one means it.
   QueryTerms terms = query.window ? QueryTerms(answer.query) : QueryTerms::literal(answer.query);
-  Pool pool{query, answer, std::move(terms), {}, ModelKind::kBuiltin, 0, {}, {}, {}, {}, {}, {}};
+  Pool pool{query, answer, std::move(terms), {}, ModelKind::kBuiltin, 0, {}, {}, {}, {}, {},
+            {},    {}};
   if (pool.terms.empty()) return answer;
   if (!find_candidates(db, sight, pool)) return answer;
   rank(pool);
@@ -90,6 +91,7 @@ void Retrieval::lexical_leg(Database& db, const Sight& sight, Pool& pool) {
   query.agent = sight.scope.agent;
   query.audiences = sight.audiences;
   query.limit = kLexicalHits;
+  query.with_rows = true;
   const std::int64_t left = left_ms(pool.query);
   query.deadline_ms = std::min(std::max(kLexicalMs, left / 8), left / 2 + 1);
   query.clock = &clock_;
@@ -112,6 +114,7 @@ void Retrieval::lexical_leg(Database& db, const Sight& sight, Pool& pool) {
   for (const LexicalHit& hit : found->hits) {
     pool.lexical.emplace_back(hit.message, best > 0 ? std::max(0.0, hit.score) / best : 1.0);
   }
+  pool.found = std::move(found->found);
 }
 
 void Retrieval::vector_leg(const Sight& sight, Pool& pool) {
@@ -156,20 +159,33 @@ void Retrieval::look_up_nearness(Pool& pool) {
   }
 }
 
+namespace {
+
+// A message that is not in the search index, or an index that cannot be read, gives no cues.
+Status add_messages(Database& db, std::span<const Seq> messages, std::vector<FoundMessage>& out) {
+  CLAWMARK_ASSIGN(auto rows, read_messages(db, messages));
+  std::vector<Seq> there;
+  for (const MessageRow& row : rows) there.push_back(row.seq);
+  auto cues = message_cues(db, there);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out.push_back({std::move(rows[i]), cues.ok() ? std::move((*cues)[i]) : MessageCues{}});
+  }
+  return Ok{};
+}
+
+}  // namespace
+
 Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
   std::unordered_map<std::int64_t, Candidate> by_message;
-  std::vector<Seq> order;
-  const auto at = [&](Seq message) -> Candidate& {
-    const auto [entry, fresh] = by_message.try_emplace(message.value);
-    if (fresh) order.push_back(message);
-    return entry->second;
-  };
-  for (const auto& [message, score] : pool.lexical) at(message).lexical = score;
+  for (const auto& [message, score] : pool.lexical) by_message[message.value].lexical = score;
+  std::vector<FoundMessage> all = std::move(pool.found);
+  std::vector<Seq> others;  // that the words have not found
   for (const auto& [message, cosine] : pool.near) {
-    Candidate& candidate = at(message);
-    candidate.cosine = std::max(candidate.cosine, cosine);
+    const auto [entry, fresh] = by_message.try_emplace(message.value);
+    if (fresh) others.push_back(message);
+    entry->second.cosine = std::max(entry->second.cosine, cosine);
   }
-  CLAWMARK_ASSIGN(const auto rows, read_messages(db, order));
+  CLAWMARK_TRY(add_messages(db, others, all));
   const RequestWindow window = pool.query.window.value_or(RequestWindow{true, 0, {}});
   const bool holds_all = !window.known || (window.count > 0 && window.oldest.value == 0);
   std::set<std::int64_t> held;
@@ -178,7 +194,7 @@ Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
                                                holds_all ? TimeMs{0} : window.oldest));
     for (const Seq message : pool.held) held.insert(message.value);
   }
-  for (const MessageRow& row : rows) {
+  for (auto& [row, cues] : all) {
     // The wall, once more, on what the message index says now.
     if (!row.recallable || row.agent != sight.scope.agent ||
         std::find(sight.audiences.begin(), sight.audiences.end(), row.audience) ==
@@ -194,14 +210,9 @@ Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
       continue;
     }
     Candidate candidate = std::move(by_message[row.seq.value]);
-    candidate.row = row;
+    candidate.row = std::move(row);
+    candidate.cues = std::move(cues);
     pool.candidates.push_back(std::move(candidate));
-  }
-  std::vector<Seq> found;
-  for (const Candidate& candidate : pool.candidates) found.push_back(candidate.row.seq);
-  auto cues = message_cues(db, found);
-  for (std::size_t i = 0; cues.ok() && i < found.size(); ++i) {
-    pool.candidates[i].cues = std::move((*cues)[i]);
   }
   look_around(pool);
   std::vector<std::string> tokens;

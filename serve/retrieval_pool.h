@@ -48,6 +48,7 @@ struct Retrieval::Pool {
   ModelKind model_kind = ModelKind::kBuiltin;
   double unrelated = 0;  // cosine up to which a hit says nothing
   std::vector<std::pair<Seq, double>> lexical;
+  std::vector<FoundMessage> found;  // of each of these
   std::vector<std::pair<Seq, double>> near;
   std::vector<Candidate> candidates;
   std::vector<Cluster> clusters;
