@@ -14,7 +14,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr char kAda[] = "agent:main:telegram:direct:101";
 constexpr char kBo[] = "agent:main:telegram:direct:202";
 constexpr char kGroup[] = "agent:main:telegram:group:-7";
 
