@@ -109,7 +109,7 @@ TEST(SearchDates, days_are_named_in_many_ways) {
 }
 
 TEST(SearchDates, a_day_is_the_one_of_who_asks) {
-  const auto late = day_terms(19'486);  // 2023-05-09 in UTC, evening of the 8th in Los Angeles
+  const auto late = day_terms(19'486);   // 2023-05-09 in UTC, evening of the 8th in Los Angeles
   const auto early = day_terms(19'484);  // the 7th in UTC, small hours of the 8th in Tokyo
   const auto asked = [](const char* zone) { return named_day_terms("8 May 2023", zone); };
   EXPECT_THAT(asked("America/Los_Angeles"), Contains(late[0]));
