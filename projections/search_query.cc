@@ -19,8 +19,8 @@
 namespace clawmark {
 namespace {
 
-constexpr std::int64_t kRowsMax = 4000;      // of the index, that one question may rank
-constexpr std::int64_t kRankRowsMax = 8000;  // of common words that only add to the score
+constexpr std::int64_t kRowsMax = 3000;      // of the index, that one question may rank
+constexpr std::int64_t kRankRowsMax = 6000;  // of common words that only add to the score
 constexpr std::size_t kWordsMax = 16;        // the rarest; a long prompt's further words say little
 constexpr std::size_t kClockEvery = 64;      // rows between looks at the clock
 
