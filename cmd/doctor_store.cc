@@ -114,6 +114,16 @@ std::vector<Check> check_index(const Config& config) {
                                  " messages have vectors and are not in the message index",
                              "clawmark rebuild messages"));
   }
+  const auto overview = read_overview(*db);
+  if (overview.ok() && counts->gone > overview->texts_gone) {
+    out.push_back(check_warn(
+        "index",
+        format_count(counts->gone - overview->texts_gone) +
+            " messages cannot be found by their words: their texts could not be read when they "
+            "were indexed",
+        "once OpenClaw's folder is where state_dir says: clawmark rebuild search, then clawmark "
+        "rebuild history"));
+  }
   if (out.empty()) {
     out.push_back(check_ok("index", format_count(counts->indexed) + " messages can be searched, " +
                                         format_count(counts->gone) + " have lost their text"));

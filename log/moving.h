@@ -17,7 +17,8 @@ namespace clawmark {
 
 struct MoveCounts {
   std::int64_t events = 0, bodies = 0, rows = 0;
-  std::int64_t fresh = 0;  // of an import: events that were not there before
+  std::int64_t elsewhere = 0;  // of an export: texts that only the host's files have
+  std::int64_t fresh = 0;      // of an import: events that were not there before
 };
 
 // Writes lines to `sink` (each with its newline) in one read transaction. An error of the sink ends

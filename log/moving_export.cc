@@ -1,3 +1,8 @@
+#include <array>
+#include <charconv>
+#include <unordered_set>
+
+#include "base/hash.h"
 #include "base/read_snapshot.h"
 #include "base/utf8.h"
 #include "base/zstd.h"
@@ -22,6 +27,23 @@ class Writer {
   const std::function<Status(std::string_view)>& sink_;
   std::string check_;
 };
+
+// Texts that messages name and the vault does not hold: they are the host's alone.
+Result<std::int64_t> count_elsewhere(Database& db) {
+  CLAWMARK_ASSIGN(auto rows, db.prepare("SELECT payload ->> '$.sha256' FROM events WHERE type = ? "
+                                        "AND redacted = 0"));
+  CLAWMARK_ASSIGN(auto kept, db.prepare("SELECT 1 FROM bodies WHERE hash = ?"));
+  rows.with(event_type::kMessageObserved);
+  std::unordered_set<std::string> elsewhere;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, rows.step());
+    if (!row) return static_cast<std::int64_t>(elsewhere.size());
+    const auto hash = hash_from_hex(rows.text(0));
+    if (!hash || elsewhere.contains(rows.string(0))) continue;
+    CLAWMARK_ASSIGN(const bool here, kept.with(*hash).step());
+    if (!here) elsewhere.insert(rows.string(0));
+  }
+}
 
 Status write_events(Database& db, Writer& out, MoveCounts& counts) {
   CLAWMARK_ASSIGN(auto rows,
@@ -71,7 +93,11 @@ Status write_bodies(Database& db, Writer& out, MoveCounts& counts) {
 json::value value_of(const Statement& row, int column, char kind) {
   if (row.is_null(column)) return nullptr;
   if (kind == 'i') return row.integer(column);
-  if (kind == 'r') return row.real(column);
+  if (kind == 'r') {  // as text: not every reader of JSON gives back the very same number
+    std::array<char, 40> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), row.real(column));
+    return json::string(std::string_view(digits.data(), end.ptr));
+  }
   if (kind == 'b') return json::string(to_hex(row.blob(column)));
   return json::string(row.text(column));
 }
@@ -183,6 +209,7 @@ Result<MoveCounts> export_store(Database& db, const std::function<Status(std::st
   for (const MovedTable& table : moved_tables()) {
     CLAWMARK_TRY(write_table(db, table, out, counts));
   }
+  CLAWMARK_ASSIGN(counts.elsewhere, count_elsewhere(db));
   CLAWMARK_TRY(out.line({{"end", true},
                          {"events", counts.events},
                          {"bodies", counts.bodies},

@@ -1,3 +1,4 @@
+#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -9,6 +10,13 @@
 
 namespace clawmark {
 namespace {
+
+std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end.ec != std::errc() || end.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
 
 constexpr std::string_view kCheckHead = "{\"check\":\"";
 constexpr std::size_t kCheckSize = 16;
@@ -290,8 +298,10 @@ class Importer {
         insert->bind(at, nullptr);
       } else if (kind == 'i' && value.is_int64()) {
         insert->bind(at, value.get_int64());
-      } else if (kind == 'r' && value.is_number()) {
-        insert->bind(at, value.to_number<double>());
+      } else if (const auto number =
+                     value.is_string() ? number_of(view(value.get_string())) : std::nullopt;
+                 kind == 'r' && number) {
+        insert->bind(at, *number);
       } else if (kind == 't' && value.is_string()) {
         insert->bind(at, view(value.get_string()));
       } else if (const auto bytes =

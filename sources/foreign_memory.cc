@@ -1,6 +1,8 @@
 #include "sources/foreign_memory.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -198,11 +200,23 @@ TimeMs time_of_file(const std::string& name, const FileInfo& file) {
   return {file.mtime_ms};
 }
 
+// An agent writes that folder: what it points at elsewhere is not its memory.
+bool leads_out(const std::string& folder, const std::string& path) {
+  std::error_code unknown;
+  const auto root = std::filesystem::canonical(folder, unknown);
+  const auto real = std::filesystem::canonical(path, unknown);
+  return unknown || !real.string().starts_with(root.string() + "/");
+}
+
 Status read_memory_file(const std::string& folder, const std::string& name,
                         const TakeEntries& take) {
   const std::string path = join_path(folder, name);
   const auto file = stat_file(path);
   if (!file || !file->is_regular) return Ok{};
+  if (leads_out(folder, path)) {
+    return import_error("link", path + " is a link out of " + folder +
+                                    "; nothing was taken: put a copy there, or remove it");
+  }
   CLAWMARK_ASSIGN(const std::string text, read_file(path, kFileMax));
   StreamInfo stream;
   stream.key = stream.session_id = "memory-file:" + name;

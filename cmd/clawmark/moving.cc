@@ -78,10 +78,17 @@ int export_all(Session& session, const std::string& path) {
   if (!written.ok()) return session.fail(written.error());
   json::object answer = counts_json(*written);
   answer["file"] = path;
+  answer["texts_elsewhere"] = written->elsewhere;
   return session.finish(answer, [](const json::object& done) {
     std::printf("%s: %s events, %s texts\n", get_string(done, "file").c_str(),
                 format_count(get_int(done, "events")).c_str(),
                 format_count(get_int(done, "texts")).c_str());
+    const std::int64_t elsewhere = get_int(done, "texts_elsewhere");
+    if (elsewhere == 0) return;
+    std::printf(
+        "%s texts are only in OpenClaw's own history and not in this file: take that along, "
+        "or keep every text from now on (retention=verbatim)\n",
+        format_count(elsewhere).c_str());
   });
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 
 #include "base/clock.h"
 #include "base/files.h"
@@ -13,6 +14,12 @@ constexpr char kHead[] =
     "// Clawmark's configuration, written by `clawmark init`. All keys: clawmark config show,\n"
     "// docs/reference.md. Nothing else has to be set.\n";
 constexpr std::size_t kConfigMax = 1u << 20;
+
+// As the service reads it, from wherever that is started.
+std::string settled(const ConfigKey& key, const std::string& text) {
+  if (key.type != "path" || text.empty()) return text;
+  return std::filesystem::absolute(text).lexically_normal().string();
+}
 
 json::value typed(const ConfigKey& key, const std::string& text) {
   if (key.type == "list") {
@@ -42,14 +49,26 @@ json::object given(const SetupInputs& inputs) {
     const auto flag = inputs.flags.find(name);
     const auto variable = environment.find(std::string(key.environment));
     if (flag != inputs.flags.end()) {
-      out[name] = typed(key, flag->second);
+      out[name] = typed(key, settled(key, flag->second));
     } else if (inputs.config->origins.at(name) == "environment" && variable != environment.end()) {
-      out[name] = typed(key, variable->second);
+      out[name] = typed(key, settled(key, variable->second));
     } else if (name == "state_dir") {
-      out[name] = shown[i].second;  // the folder that was looked at, whatever a service's HOME says
+      out[name] = settled(
+          key, shown[i].second);  // the folder that was looked at, whatever a service's HOME says
     }
   }
   return out;
+}
+
+// For people's eyes: an address without its password.
+std::string in_words(json::object values, const Config& config) {
+  for (const auto& [name, shown] : show_config(config)) {
+    const auto at = values.find(name);
+    const auto key = std::find_if(config_keys().begin(), config_keys().end(),
+                                  [&](const ConfigKey& one) { return one.name == name; });
+    if (at != values.end() && key != config_keys().end() && key->type == "url") at->value() = shown;
+  }
+  return to_text(values);
 }
 
 std::string written(const json::object& values) {
@@ -106,7 +125,7 @@ SetupStep plan_config(const SetupInputs& inputs) {
   const auto old = read_file(path, kConfigMax);
   if (!old.ok()) {
     step.question = "Write " + path + "?";
-    step.actions.push_back("write " + path + ": " + to_text(values));
+    step.actions.push_back("write " + path + ": " + in_words(values, *inputs.config));
   } else {
     const auto parsed = parse_json_relaxed(*old);
     if (!parsed.ok() || !parsed->is_object()) {
@@ -130,7 +149,7 @@ SetupStep plan_config(const SetupInputs& inputs) {
     }
     step.question =
         "Change " + path + "? (a copy of it is kept; its comments are only in the copy)";
-    step.actions.push_back("change " + path + ": " + to_text(changed));
+    step.actions.push_back("change " + path + ": " + in_words(changed, *inputs.config));
     values = std::move(merged);
   }
   step.run = [path, text = written(values)](json::object& record) {

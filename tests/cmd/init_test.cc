@@ -201,6 +201,19 @@ TEST_F(Init, a_configuration_that_is_there_is_copied_before_it_is_changed) {
   EXPECT_EQ(support::read_text(config_file()), old);
 }
 
+TEST_F(Init, paths_are_written_from_the_root_and_passwords_are_not_shown) {
+  const Outcome done =
+      world.clawmark({"--db-path", "memory/clawmark.db", "--embedding-url",
+                      "http://somebody:s3cret@127.0.0.1:9/v1", "--embedding-model", "m", "init",
+                      "--yes", "--no-plugin", "--no-service", "--skip-probe"});
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_THAT(done.out + done.err, Not(HasSubstr("s3cret")));
+  const std::string written = support::read_text(config_file());
+  EXPECT_THAT(written, HasSubstr("/memory/clawmark.db\""));
+  EXPECT_THAT(written, Not(HasSubstr("\"memory/clawmark.db\"")));
+  EXPECT_THAT(written, HasSubstr("s3cret")) << "the service has to know it";
+}
+
 TEST_F(Init, what_a_person_changed_since_stays) {
   ASSERT_EQ(init().code, 0);
   support::write_text(config_file(), "{\"recall_limit\": 1}\n");

@@ -238,6 +238,10 @@ TEST(ForeignImport, what_is_not_of_the_kind_that_was_named_is_refused_and_change
   EXPECT_THAT(refused("clawmark", world.dir / "nothing"), HasSubstr("there is nothing at"));
   EXPECT_THAT(refused("memory-files", world.dir.path()), HasSubstr("MEMORY.md"));
   EXPECT_THAT(refused("other", original), HasSubstr("--from takes"));
+  const std::string folder = world.memory_files();
+  std::ofstream(world.dir / "elsewhere.md") << "Another's secret.\n";
+  std::filesystem::create_symlink(world.dir / "elsewhere.md", folder + "/memory/link.md");
+  EXPECT_THAT(refused("memory-files", folder), HasSubstr("memory/link.md is a link out of"));
   refused("worldclaw", original);
   EXPECT_EQ(world.number("SELECT count(*) FROM events"), before);
 }
