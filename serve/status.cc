@@ -1,6 +1,7 @@
 #include "serve/status.h"
 
 #include <algorithm>
+#include <array>
 
 #include "log/cursor.h"
 #include "log/event_log.h"
@@ -14,6 +15,9 @@ namespace {
 constexpr std::size_t kSkippedTold = 50;
 constexpr std::int64_t kHandshakeStaleMs = 15 * kMinuteMs;  // the plugin greets every 5 minutes
 
+// They go by sources, by the clock or by requests: their cursors never say how far the log is read.
+constexpr std::array<std::string_view, 4> kNotByTheLog = {"ingest", "decay", "forget", "keep"};
+
 // Workers as the pipeline says; without one, as their cursors say.
 std::vector<WorkerState> worker_states(Serving& serving, Database& db) {
   if (serving.writer != nullptr) return serving.writer->workers();
@@ -22,9 +26,11 @@ std::vector<WorkerState> worker_states(Serving& serving, Database& db) {
   const auto head = EventLog::head(db);
   if (!cursors.ok() || !head.ok()) return out;
   for (const CursorState& cursor : *cursors) {
+    const bool waits = std::find(kNotByTheLog.begin(), kNotByTheLog.end(), cursor.worker.name) ==
+                       kNotByTheLog.end();
     out.push_back({cursor.worker.name, cursor.state, cursor.failure, cursor.position,
-                   head->value - cursor.position.value, cursor.attempts, cursor.retry_at,
-                   cursor.beat_at});
+                   waits ? head->value - cursor.position.value : 0, cursor.attempts,
+                   cursor.retry_at, cursor.beat_at});
   }
   return out;
 }

@@ -106,6 +106,12 @@ TEST(Daemon, reads_the_history_by_itself_and_serves_the_command_line) {
   EXPECT_EQ(daemon.wait().code, 0);
   EXPECT_THAT(world.clawmark({"facts"}).out,
               HasSubstr("pref.tea"));  // committed before it was acknowledged
+  const json::object status = world.clawmark_json({"status"});
+  const auto* workers = find_array(status, "workers");
+  ASSERT_NE(workers, nullptr);
+  for (const auto& worker : *workers) {
+    EXPECT_LE(get_int(worker.as_object(), "lag"), 2) << to_text(worker);  // the last few words
+  }
 }
 
 TEST(Daemon, C156_exactly_one_of_five_owns_the_store_whatever_it_is_called) {
