@@ -91,23 +91,12 @@ Result<std::vector<GraphEdgeRow>> list_edges(Database& db, const GraphScope& sco
   std::unordered_set<std::string> seen;  // several may know the same relation
   CLAWMARK_TRY(for_rows(
       db,
-      "SELECT type, from_type, from_key, to_type, to_key, slot, from_ms, confidence, last_ms, "
-      "message, quote FROM graph_edges WHERE agent = ?1 AND holder IN (SELECT value FROM "
-      "json_each(?2)) AND until_ms IS NULL ORDER BY from_ms DESC, type, from_type, from_key, "
-      "to_type, to_key, holder LIMIT ?3",
+      std::string("SELECT ") + kEdgeColumns +
+          " FROM graph_edges WHERE agent = ?1 AND holder IN (SELECT value FROM "
+          "json_each(?2)) AND until_ms IS NULL ORDER BY from_ms DESC, type, from_type, from_key, "
+          "to_type, to_key, holder LIMIT ?3",
       [&](Statement& row) {
-        GraphEdgeRow edge;
-        edge.type = row.string(0);
-        edge.from_type = row.string(1);
-        edge.from = row.string(2);
-        edge.to_type = row.string(3);
-        edge.to = row.string(4);
-        edge.slot = row.string(5);
-        edge.from_time = row.time(6);
-        edge.confidence = row.real(7);
-        edge.last = row.time(8);
-        edge.message = row.integer(9);
-        edge.quote = row.string(10);
+        GraphEdgeRow edge = read_edge(row);
         const std::string name = edge.type + '\x1f' + edge.from_type + '\x1f' + edge.from + '\x1f' +
                                  edge.to_type + '\x1f' + edge.to;
         if (seen.insert(name).second) out.push_back(std::move(edge));

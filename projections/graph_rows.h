@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/sqlite.h"
+#include "projections/graph.h"
 
 namespace clawmark {
 
@@ -46,6 +47,27 @@ inline std::vector<std::int64_t> integers_of(const json::object& object, std::st
     }
   }
   return out;
+}
+
+inline constexpr char kEdgeColumns[] =
+    "type, from_type, from_key, to_type, to_key, slot, from_ms, until_ms, confidence, last_ms, "
+    "message, quote";
+// Of a row that begins with these columns.
+inline GraphEdgeRow read_edge(const Statement& row) {
+  GraphEdgeRow edge;
+  edge.type = row.string(0);
+  edge.from_type = row.string(1);
+  edge.from = row.string(2);
+  edge.to_type = row.string(3);
+  edge.to = row.string(4);
+  edge.slot = row.string(5);
+  edge.from_time = row.time(6);
+  if (!row.is_null(7)) edge.until = row.time(7);
+  edge.confidence = row.real(8);
+  edge.last = row.time(9);
+  edge.message = row.integer(10);
+  edge.quote = row.string(11);
+  return edge;
 }
 
 inline json::object parse_object(std::string_view text) {

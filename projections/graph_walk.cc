@@ -21,9 +21,8 @@ std::string name_of(const GraphEdgeRow& edge) {
 Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope,
                                            std::string_view type, std::string_view key, bool ended,
                                            std::size_t limit) {
-  static const std::string kColumns =
-      "SELECT type, from_type, from_key, to_type, to_key, slot, from_ms, until_ms, confidence, "
-      "last_ms, message, quote FROM graph_edges WHERE agent = ?1 AND holder = ?2 AND ";
+  static const std::string kColumns = std::string("SELECT ") + kEdgeColumns +
+                                      " FROM graph_edges WHERE agent = ?1 AND holder = ?2 AND ";
   static const std::string kEnds =
       "from_ms <= ?5 AND message <= ?8 AND (?6 OR until_ms IS NULL OR until_ms > ?5) ORDER BY "
       "from_ms DESC, type, from_type, from_key, to_type, to_key LIMIT ?7";
@@ -37,20 +36,8 @@ Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope
       CLAWMARK_TRY(for_rows(
           db, kColumns + end + kEnds,
           [&](Statement& row) {
-            GraphEdgeRow edge;
-            edge.type = row.string(0);
-            edge.from_type = row.string(1);
-            edge.from = row.string(2);
-            edge.to_type = row.string(3);
-            edge.to = row.string(4);
-            edge.slot = row.string(5);
-            edge.from_time = row.time(6);
-            if (!row.is_null(7)) edge.until = row.time(7);
+            GraphEdgeRow edge = read_edge(row);
             if (edge.until && *edge.until > at) edge.until.reset();
-            edge.confidence = row.real(8);
-            edge.last = row.time(9);
-            edge.message = row.integer(10);
-            edge.quote = row.string(11);
             if (!several || seen.insert(name_of(edge)).second) edges.push_back(std::move(edge));
           },
           scope.agent, holder, type, key, at, ended, limit, scope.last_seq()));
