@@ -83,8 +83,9 @@ struct LexicalAnswer {
 // broken index is `degraded`.
 Result<LexicalAnswer> lexical_search(Database& db, const LexicalQuery& query);
 
-// In the order asked for; what is not in the index has no cues.
-Result<std::vector<MessageCues>> message_cues(Database& db, std::span<const Seq> messages);
+// In the order asked for, without those that there are none of. A message that is not in the index
+// has no cues, nor has any when the index cannot be read.
+Result<std::vector<FoundMessage>> found_messages(Database& db, std::span<const Seq> messages);
 
 struct QueryCues {
   bool asks_when = false, asks_how_many = false;

@@ -32,21 +32,16 @@ bool are_peers(const Sides& sides) {
 
 }  // namespace
 
-Result<MessageCues> CueReader::read(Seq message) {
-  SearchDoc doc;
-  CLAWMARK_TRY(tables_.each(
-      "SELECT place, cues, tokens, speaker FROM search_docs__g# WHERE message = ?1",
-      [&](Statement& row) {
-        doc = {row.integer(0), static_cast<unsigned>(row.integer(1)), row.integer(2),
-               row.string(3)};
-      },
-      message.value));
-  if (doc.place < 0) return MessageCues{};
-  return of(std::move(doc));
+SearchDoc read_search_doc(const Statement& row) {
+  constexpr int kFirst = kMessageColumnCount;
+  if (row.is_null(kFirst)) return {};
+  return {row.integer(kFirst), static_cast<unsigned>(row.integer(kFirst + 1)),
+          row.integer(kFirst + 2), row.string(kFirst + 3)};
 }
 
 Result<MessageCues> CueReader::of(SearchDoc doc) {
   MessageCues out;
+  if (doc.place < 0) return out;
   out.asks = (doc.cues & kCueAsks) != 0;
   out.names_time = (doc.cues & kCueTime) != 0;
   out.names_number = (doc.cues & kCueNumber) != 0;
@@ -78,16 +73,41 @@ Result<bool> CueReader::among_peers(std::int64_t talk) {
   return known->second = are_peers(sides);
 }
 
-Result<std::vector<MessageCues>> message_cues(Database& db, std::span<const Seq> messages) {
+namespace {
+
+Result<std::vector<FoundMessage>> with_cues(Database& db, std::span<const Seq> messages) {
+  static const std::string kSelect = std::string("SELECT ") + kMessageColumns + kDocColumns +
+                                     " FROM messages m LEFT JOIN search_docs__g# d ON d.message = "
+                                     "m.seq WHERE m.seq = ?1";
   CLAWMARK_ASSIGN(const int generation, live_generation(db, "search"));
   Tables tables(db, "search", generation);
   CueReader reader(tables);
-  std::vector<MessageCues> out;
+  std::vector<FoundMessage> out;
   out.reserve(messages.size());
   for (const Seq message : messages) {
-    CLAWMARK_ASSIGN(MessageCues cues, reader.read(message));
-    out.push_back(std::move(cues));
+    SearchDoc doc;
+    const std::size_t before = out.size();
+    CLAWMARK_TRY(tables.each(
+        kSelect.c_str(),
+        [&](Statement& row) {
+          out.push_back({read_message_row(row), {}});
+          doc = read_search_doc(row);
+        },
+        message.value));
+    if (out.size() == before) continue;
+    CLAWMARK_ASSIGN(out.back().cues, reader.of(std::move(doc)));
   }
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<FoundMessage>> found_messages(Database& db, std::span<const Seq> messages) {
+  auto found = with_cues(db, messages);
+  if (found.ok()) return found;
+  CLAWMARK_ASSIGN(auto rows, read_messages(db, messages));
+  std::vector<FoundMessage> out;
+  for (MessageRow& row : rows) out.push_back({std::move(row), {}});
   return out;
 }
 

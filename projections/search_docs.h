@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "projections/message_row.h"
 #include "projections/search.h"
 #include "projections/tables.h"
 
@@ -17,12 +18,16 @@ struct SearchDoc {
   std::string speaker;
 };
 
+// Columns of a message `m` and of its row `d` in the index; read_message_row reads the first ones,
+// this the others.
+inline constexpr char kDocColumns[] = ", d.place, d.cues, d.tokens, d.speaker";
+SearchDoc read_search_doc(const Statement& row);
+
 // Of one question: what it learns of a talk holds for all its messages.
 class CueReader {
  public:
   explicit CueReader(Tables& tables) : tables_(tables) {}  // prefix "search"
 
-  Result<MessageCues> read(Seq message);  // no cues when it is not in the index
   Result<MessageCues> of(SearchDoc doc);
 
  private:

@@ -326,8 +326,8 @@ class Search {
   // The same, and what is known of it is kept.
   Result<Seq> whole_at(std::int64_t place) {
     static const std::string select =
-        std::string("SELECT ") + kMessageColumns +
-        ", d.cues, d.tokens, d.speaker FROM search_docs__g# d JOIN messages m ON m.seq = d.message "
+        std::string("SELECT ") + kMessageColumns + kDocColumns +
+        " FROM search_docs__g# d JOIN messages m ON m.seq = d.message "
         "WHERE d.place = ?1 AND d.state = 'indexed' AND m.recallable = 1 AND m.agent = ?2";
     if (const auto known = shown_.find(place); known != shown_.end() && known->second.value == 0) {
       return Seq{};
@@ -336,13 +336,10 @@ class Search {
     CLAWMARK_TRY(tables_.each(
         select.c_str(),
         [&](Statement& at) {
-          constexpr int kDoc = kMessageColumnCount;
           MessageRow row = read_message_row(at);
           if (!is_open(row.audience, row.occurred)) return;
           message = row.seq;
-          SearchDoc doc{place, static_cast<unsigned>(at.integer(kDoc)), at.integer(kDoc + 1),
-                        at.string(kDoc + 2)};
-          whole_.insert_or_assign(message.value, std::pair(std::move(row), std::move(doc)));
+          whole_.insert_or_assign(message.value, std::pair(std::move(row), read_search_doc(at)));
         },
         place, query_.agent));
     CLAWMARK_TRY(check_sessions(message));

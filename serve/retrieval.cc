@@ -19,7 +19,7 @@
 namespace clawmark {
 namespace {
 
-constexpr std::size_t kLexicalHits = 120, kVectorHits = 100;
+constexpr std::size_t kLexicalHits = 120, kVectorHits = 60;
 constexpr std::int64_t kLexicalMs = 50;   // of the lexical leg alone; a patient caller's eighth
 constexpr std::int64_t kEmbedMs = 60;     // of the query's embedding alone
 constexpr double kAlike = 0.8;            // token Jaccard of near-copies
@@ -61,22 +61,33 @@ RecallAnswer Retrieval::recall(Database& db, const Sight& sight, const RecallQue
   if (query.window && is_small_talk(answer.query)) return answer;
   // A prompt of small words asks nothing; who searches for one means it.
   QueryTerms terms = query.window ? QueryTerms(answer.query) : QueryTerms::literal(answer.query);
-  Pool pool{query, answer, std::move(terms), {}, ModelKind::kBuiltin, 0, {}, {}, {}, {}, {},
-            {},    {}};
+  Pool pool(query, answer, std::move(terms));
   if (pool.terms.empty()) return answer;
   if (!find_candidates(db, sight, pool)) return answer;
   rank(pool);
   if (query.window && !mark_outdated(db, pool).ok()) pool.degrade("facts");
-  read_texts(pool);
+  // Most often the first ones are enough; a better judge of the order has to see all.
+  read_texts(pool, reranker_ == nullptr ? query.limit : pool.clusters.size());
   rerank(pool);
   choose(pool);
+  if (answer.items.size() < query.limit) {
+    read_texts(pool, pool.clusters.size());
+    choose(pool);
+  }
   return answer;
 }
 
 bool Retrieval::find_candidates(Database& db, const Sight& sight, Pool& pool) {
-  vector_leg(sight, pool);  // may wait for an endpoint: before the snapshot
+  // The vectors may wait for an endpoint: the words hold their snapshot without them.
+  VectorFound vectors;
+  beside_.both([&] { vectors = vector_leg(sight, pool); },
+               [&] {
+                 const ReadSnapshot snapshot(db);
+                 lexical_leg(db, sight, pool);
+               });
+  for (std::string& what : vectors.degraded) pool.degrade(std::move(what));
+  pool.vectors = std::move(vectors);
   const ReadSnapshot snapshot(db);
-  lexical_leg(db, sight, pool);
   look_up_nearness(pool);
   const Status read = read_rows(db, sight, pool);
   if (read.ok()) return true;
@@ -117,75 +128,66 @@ void Retrieval::lexical_leg(Database& db, const Sight& sight, Pool& pool) {
   pool.found = std::move(found->found);
 }
 
-void Retrieval::vector_leg(const Sight& sight, Pool& pool) {
-  if (embedder_ == nullptr || index_ == nullptr) return;
-  if (pool.terms.words() == Words::kAll) return;  // function words lie near everything
+VectorFound Retrieval::vector_leg(const Sight& sight, const Pool& pool) const {
+  VectorFound out;
+  if (embedder_ == nullptr || index_ == nullptr) return out;
+  if (pool.terms.words() == Words::kAll) return out;  // function words lie near everything
   const auto index = index_->index();
   const IndexState state = index_->state();
-  if (!state.loaded) pool.degrade("vectors_loading");
-  if (!state.failure.empty()) pool.degrade("vectors");
-  if (!index || index->size() == 0) return;
+  if (!state.loaded) out.degraded.emplace_back("vectors_loading");
+  if (!state.failure.empty()) out.degraded.emplace_back("vectors");
+  if (!index || index->size() == 0) return out;
   QueryVector vector =
       embedder_->embed(pool.answer.query, std::min(kEmbedMs, left_ms(pool.query) / 2));
-  if (!vector.degraded.empty()) return pool.degrade(std::move(vector.degraded));
-  if (vector.vector.size() != static_cast<std::size_t>(index->model().dims)) {
-    return pool.degrade("vectors_other_model");
+  if (!vector.degraded.empty()) {
+    out.degraded.push_back(std::move(vector.degraded));
+    return out;
   }
-  pool.model_kind = kind_of(index->model());
-  pool.vector = std::move(vector.vector);
+  if (vector.vector.size() != static_cast<std::size_t>(index->model().dims)) {
+    out.degraded.emplace_back("vectors_other_model");
+    return out;
+  }
+  out.kind = kind_of(index->model());
+  out.query = std::move(vector.vector);
   VectorQuery query;
-  query.vector = pool.vector;
+  query.vector = out.query;
   query.agent = sight.scope.agent;
   query.audiences = sight.audiences;
   query.limit = kVectorHits;
   for (const VectorHit& hit : index->search(query)) {
-    if (hit.cosine > 0) pool.near.emplace_back(hit.message, hit.cosine);
+    if (hit.cosine > 0) out.near.emplace_back(hit.message, hit.cosine);
   }
   // Unrelated texts of one history look alike to some models: only what stands out from them
   // counts.
   const auto background = index->background(query);
-  pool.unrelated = background.rows >= 50 ? background.mean + 3 * background.deviation : 0;
+  out.unrelated = background.rows >= 50 ? background.mean + 3 * background.deviation : 0;
+  return out;
 }
 
 // How near the lexical hits are that the vector leg has not named.
 void Retrieval::look_up_nearness(Pool& pool) {
-  const auto index = pool.vector.empty() ? nullptr : index_->index();
+  const auto index = pool.vectors.query.empty() ? nullptr : index_->index();
   if (!index) return;
   std::vector<Seq> others;
   for (const auto& [message, score] : pool.lexical) others.push_back(message);
-  const auto cosines = index->cosines(pool.vector, others);
+  const auto cosines = index->cosines(pool.vectors.query, others);
   for (std::size_t i = 0; i < others.size(); ++i) {
-    if (cosines[i] > 0) pool.near.emplace_back(others[i], cosines[i]);
+    if (cosines[i] > 0) pool.vectors.near.emplace_back(others[i], cosines[i]);
   }
 }
-
-namespace {
-
-// A message that is not in the search index, or an index that cannot be read, gives no cues.
-Status add_messages(Database& db, std::span<const Seq> messages, std::vector<FoundMessage>& out) {
-  CLAWMARK_ASSIGN(auto rows, read_messages(db, messages));
-  std::vector<Seq> there;
-  for (const MessageRow& row : rows) there.push_back(row.seq);
-  auto cues = message_cues(db, there);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    out.push_back({std::move(rows[i]), cues.ok() ? std::move((*cues)[i]) : MessageCues{}});
-  }
-  return Ok{};
-}
-
-}  // namespace
 
 Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
   std::unordered_map<std::int64_t, Candidate> by_message;
   for (const auto& [message, score] : pool.lexical) by_message[message.value].lexical = score;
   std::vector<FoundMessage> all = std::move(pool.found);
   std::vector<Seq> others;  // that the words have not found
-  for (const auto& [message, cosine] : pool.near) {
+  for (const auto& [message, cosine] : pool.vectors.near) {
     const auto [entry, fresh] = by_message.try_emplace(message.value);
     if (fresh) others.push_back(message);
     entry->second.cosine = std::max(entry->second.cosine, cosine);
   }
-  CLAWMARK_TRY(add_messages(db, others, all));
+  CLAWMARK_ASSIGN(auto beside, found_messages(db, others));
+  std::move(beside.begin(), beside.end(), std::back_inserter(all));
   const RequestWindow window = pool.query.window.value_or(RequestWindow{true, 0, {}});
   const bool holds_all = !window.known || (window.count > 0 && window.oldest.value == 0);
   std::set<std::int64_t> held;
@@ -224,11 +226,11 @@ Status Retrieval::read_rows(Database& db, const Sight& sight, Pool& pool) {
 
 // An answer says little by itself, and a question is near what its answer is about.
 void Retrieval::look_around(Pool& pool) {
-  const auto index = pool.vector.empty() ? nullptr : index_->index();
+  const auto index = pool.vectors.query.empty() ? nullptr : index_->index();
   if (!index) return;
   std::vector<Seq> parents;
   for (const Candidate& c : pool.candidates) parents.push_back(c.row.parent.value_or(Seq{}));
-  const auto cosines = index->cosines(pool.vector, parents);
+  const auto cosines = index->cosines(pool.vectors.query, parents);
   std::unordered_map<std::int64_t, double> answers;  // the nearest, by what they answer
   for (std::size_t i = 0; i < parents.size(); ++i) {
     pool.candidates[i].before = std::max(0.0, cosines[i]);
@@ -261,10 +263,13 @@ Status Retrieval::mark_outdated(Database& db, Pool& pool) {
   return Ok{};
 }
 
-void Retrieval::read_texts(Pool& pool) {
+// Texts of the next clusters, so that there are `clusters` of them, and first of all those of the
+// request.
+void Retrieval::read_texts(Pool& pool, std::size_t clusters) {
   std::vector<Seq> wanted;
   std::vector<std::size_t> whose;  // candidate of each
-  for (const Cluster& cluster : pool.clusters) {
+  for (; pool.read < std::min(clusters, pool.clusters.size()); ++pool.read) {
+    const Cluster& cluster = pool.clusters[pool.read];
     for (std::size_t i = 0; i < std::min<std::size_t>(2, cluster.members.size()); ++i) {
       wanted.push_back(pool.candidates[cluster.members[i]].row.seq);
       whose.push_back(cluster.members[i]);
@@ -279,6 +284,7 @@ void Retrieval::read_texts(Pool& pool) {
       unknown.push_back(*it);
     }
   }
+  pool.held.clear();
   wanted.insert(wanted.end(), unknown.begin(), unknown.end());
   BodyAnswer read = bodies_.get(wanted, left_ms(pool.query));
   if (!read.in_time) pool.degrade("bodies_timeout");
@@ -340,7 +346,7 @@ void Retrieval::calibrate_all(const Cluster& cluster, Pool& pool) {
   for (const std::size_t i : cluster.members) {
     Candidate& c = pool.candidates[i];
     if (c.text.empty()) continue;
-    c.calibrated = calibrate(c, pool.terms, pool.unrelated, pool.model_kind);
+    c.calibrated = calibrate(c, pool.terms, pool.vectors.unrelated, pool.vectors.kind);
     best = std::max(best, c.calibrated);
   }
   for (const std::size_t i : cluster.members) {
@@ -372,7 +378,6 @@ void Retrieval::rerank(Pool& pool) {
 }
 
 void Retrieval::choose(Pool& pool) {
-  std::vector<TokenSet> shown_tokens;
   const auto is_held = [&](const TokenSet& tokens) {
     if (!pool.query.window) return false;
     if (jaccard(tokens, pool.terms.set()) > kAlike) return true;  // the prompt itself
@@ -380,11 +385,11 @@ void Retrieval::choose(Pool& pool) {
                        [&](const TokenSet& held) { return jaccard(tokens, held) > kAlike; });
   };
   const auto is_shown = [&](const TokenSet& tokens) {
-    return std::any_of(shown_tokens.begin(), shown_tokens.end(),
+    return std::any_of(pool.shown_tokens.begin(), pool.shown_tokens.end(),
                        [&](const TokenSet& other) { return jaccard(tokens, other) > kAlike; });
   };
-  for (const Cluster& cluster : pool.clusters) {
-    if (pool.answer.items.size() >= pool.query.limit) break;
+  while (pool.chosen < pool.read && pool.answer.items.size() < pool.query.limit) {
+    const Cluster& cluster = pool.clusters[pool.chosen++];
     std::vector<const Candidate*> fit;
     calibrate_all(cluster, pool);
     for (const std::size_t i : cluster.members) {
@@ -414,7 +419,7 @@ void Retrieval::choose(Pool& pool) {
     item.session_id = best.row.session_id;
     item.session_key = best.row.session_key;
     item.score = best.calibrated;
-    for (const Candidate* c : fit) shown_tokens.push_back(c->tokens);
+    for (const Candidate* c : fit) pool.shown_tokens.push_back(c->tokens);
     if (fit.size() > 1 && count_code_points(best.text) > kExcerptMax / 2)
       fit.erase(fit.begin() + 1, fit.end());
     std::sort(fit.begin(), fit.end(), [](const Candidate* a, const Candidate* b) {

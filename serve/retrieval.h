@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "projections/as_of.h"
+#include "serve/beside.h"
 #include "serve/block.h"
 #include "serve/body_reader.h"
 #include "serve/caller.h"
@@ -55,6 +56,8 @@ struct RecallAnswer {
   std::size_t unreadable = 0;  // hits whose text neither vault nor source can give
 };
 
+struct VectorFound;
+
 // Token sets of messages, for comparing with what a request holds. Hashes only, no text.
 class TokenMemory {
  public:
@@ -80,13 +83,13 @@ class Retrieval {
   struct Cluster;
   bool find_candidates(Database& db, const Sight& sight, Pool& pool);
   void lexical_leg(Database& db, const Sight& sight, Pool& pool);
-  void vector_leg(const Sight& sight, Pool& pool);
+  VectorFound vector_leg(const Sight& sight, const Pool& pool) const;
   void look_up_nearness(Pool& pool);
   Status read_rows(Database& db, const Sight& sight, Pool& pool);
   void look_around(Pool& pool);
   static Status mark_outdated(Database& db, Pool& pool);
   void rank(Pool& pool);
-  void read_texts(Pool& pool);
+  void read_texts(Pool& pool, std::size_t clusters);
   static void calibrate_all(const Cluster& cluster, Pool& pool);
   void rerank(Pool& pool);
   void choose(Pool& pool);
@@ -98,6 +101,7 @@ class Retrieval {
   IndexKeeper* index_;
   const QueryReranker* reranker_;
   TokenMemory memory_;
+  Beside beside_;
 };
 
 }  // namespace clawmark

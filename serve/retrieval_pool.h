@@ -39,21 +39,31 @@ struct Retrieval::Cluster {
   double fused = 0;
 };
 
+// What the vectors say.
+struct VectorFound {
+  Vector query;  // empty: they were not asked
+  ModelKind kind = ModelKind::kBuiltin;
+  double unrelated = 0;  // cosine up to which a hit says nothing
+  std::vector<std::pair<Seq, double>> near;
+  std::vector<std::string> degraded;
+};
+
 // One recall under way.
 struct Retrieval::Pool {
+  Pool(const RecallQuery& asked, RecallAnswer& into, QueryTerms words)
+      : query(asked), answer(into), terms(std::move(words)) {}
+
   const RecallQuery& query;
   RecallAnswer& answer;
   QueryTerms terms;
-  Vector vector;
-  ModelKind model_kind = ModelKind::kBuiltin;
-  double unrelated = 0;  // cosine up to which a hit says nothing
+  VectorFound vectors;
   std::vector<std::pair<Seq, double>> lexical;
   std::vector<FoundMessage> found;  // of each of these
-  std::vector<std::pair<Seq, double>> near;
   std::vector<Candidate> candidates;
   std::vector<Cluster> clusters;
-  std::vector<Seq> held;  // messages of the request
-  std::vector<TokenSet> held_tokens;
+  std::size_t read = 0, chosen = 0;  // of the clusters: texts read, looked at
+  std::vector<Seq> held;             // messages of the request whose texts are not read yet
+  std::vector<TokenSet> held_tokens, shown_tokens;
 
   void degrade(std::string what) {
     if (std::find(answer.degraded.begin(), answer.degraded.end(), what) == answer.degraded.end()) {

@@ -75,7 +75,7 @@ double weigh(const Candidate& c, const QueryCues& asked, bool named, NearWeights
 void Retrieval::rank(Pool& pool) {
   const TimeMs now = clock_.now();
   const QueryCues asked = query_cues(pool.answer.query);
-  const NearWeights weights = near_weights(pool.model_kind);
+  const NearWeights weights = near_weights(pool.vectors.kind);
   for (Candidate& c : pool.candidates) {
     const double age_days =
         static_cast<double>(std::max<std::int64_t>(0, now.value - c.row.occurred.value)) / kDayMs;

@@ -31,7 +31,7 @@ std::vector<std::string> in_context(World& w, const std::string& text) {
 
 MessageCues cues_of(World& w, Seq message) {
   w.fold();
-  return message_cues(w.db(), std::span(&message, 1)).value().front();
+  return found_messages(w.db(), std::span(&message, 1)).value().front().cues;
 }
 
 TEST(SearchContext, an_answer_without_the_questions_words_is_found_beside_it) {
