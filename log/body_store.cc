@@ -10,12 +10,6 @@
 namespace clawmark {
 namespace {
 
-// A body that the vault lacks, and where in the answer it belongs.
-struct Missing {
-  std::vector<std::size_t> places;
-  std::vector<BodyRequest> requests;
-};
-
 Result<std::optional<std::string>> from_vault(Database& db, const Hash256& hash) {
   CLAWMARK_ASSIGN(auto* query, db.cached("SELECT bytes, frame FROM bodies WHERE hash = ?"));
   CLAWMARK_ASSIGN(const bool found, query->with(hash).step());
@@ -62,26 +56,6 @@ Result<std::optional<BodyRequest>> request_for(Database& db, Seq message) {
   }
   query->reset();
   return out;
-}
-
-// Fills in what the vault holds; the answer is what only a carrier may have.
-Result<Missing> from_store(Database& db, std::span<const Seq> messages, bool with_carriers,
-                           std::vector<Body>& out) {
-  const ReadSnapshot snapshot(db);
-  Missing missing;
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    CLAWMARK_ASSIGN(auto request, request_for(db, messages[i]));
-    if (!request) continue;
-    CLAWMARK_ASSIGN(auto text, from_vault(db, request->hash));
-    if (text) {
-      out[i] = {BodyState::kVault, *std::move(text)};
-    } else if (with_carriers) {
-      CLAWMARK_ASSIGN(request->locators, locators_of(db, messages[i]));
-      missing.places.push_back(i);
-      missing.requests.push_back(*std::move(request));
-    }
-  }
-  return missing;
 }
 
 // Messages of a stream whose place is in doubt and who have no other; with the hash of their text.
@@ -160,21 +134,45 @@ Status BodyStore::sweep_locators(Transaction& txn, std::string_view carrier,
 }
 
 Result<std::vector<Body>> BodyStore::get(Database& db, std::span<const Seq> messages) {
-  std::vector<Body> out(messages.size());
-  CLAWMARK_ASSIGN(const Missing missing, from_store(db, messages, resolver_ != nullptr, out));
-  if (missing.requests.empty()) return out;
+  CLAWMARK_ASSIGN(StoredBodies out, stored(db, messages));
+  if (out.missing.empty()) return std::move(out.bodies);
   if (db.in_transaction()) {
     return make_error(ErrorKind::kFatal, "bodies", "in_transaction",
                       "a source must not be asked while a transaction is open");
   }
-  auto texts = resolver_->resolve(missing.requests);
-  texts.resize(missing.requests.size());
+  auto texts = ask(out.missing);
   for (std::size_t k = 0; k < texts.size(); ++k) {
-    if (texts[k] && sha256(*texts[k]) == missing.requests[k].hash) {
-      out[missing.places[k]] = {BodyState::kSource, *std::move(texts[k])};
+    if (texts[k]) out.bodies[out.places[k]] = {BodyState::kSource, *std::move(texts[k])};
+  }
+  return std::move(out.bodies);
+}
+
+Result<StoredBodies> BodyStore::stored(Database& db, std::span<const Seq> messages) const {
+  const ReadSnapshot snapshot(db);
+  StoredBodies out;
+  out.bodies.resize(messages.size());
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    CLAWMARK_ASSIGN(auto request, request_for(db, messages[i]));
+    if (!request) continue;
+    CLAWMARK_ASSIGN(auto text, from_vault(db, request->hash));
+    if (text) {
+      out.bodies[i] = {BodyState::kVault, *std::move(text)};
+    } else if (resolver_ != nullptr) {
+      CLAWMARK_ASSIGN(request->locators, locators_of(db, messages[i]));
+      out.places.push_back(i);
+      out.missing.push_back(*std::move(request));
     }
   }
   return out;
+}
+
+std::vector<std::optional<std::string>> BodyStore::ask(std::span<const BodyRequest> missing) {
+  auto texts = resolver_->resolve(missing);
+  texts.resize(missing.size());
+  for (std::size_t k = 0; k < texts.size(); ++k) {
+    if (texts[k] && sha256(*texts[k]) != missing[k].hash) texts[k].reset();
+  }
+  return texts;
 }
 
 Result<Body> BodyStore::get_one(Database& db, Seq message) {

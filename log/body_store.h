@@ -53,6 +53,13 @@ struct Body {
   std::string text;  // raw, as hashed
 };
 
+// What the vault answers, and what only a source may have.
+struct StoredBodies {
+  std::vector<Body> bodies;          // in the order asked; kGone where the vault has none
+  std::vector<BodyRequest> missing;  // to ask a source for
+  std::vector<std::size_t> places;   // of each of these in `bodies`
+};
+
 class BodyStore {
  public:
   // `resolver` may be null: then only the vault answers.
@@ -77,6 +84,10 @@ class BodyStore {
   // No transaction is open on `db` while the source is asked.
   Result<std::vector<Body>> get(Database& db, std::span<const Seq> messages);
   Result<Body> get_one(Database& db, Seq message);
+  // The two halves of get(): what needs no source, and the sources' answers (those that their hash
+  // proves). The second from one thread at a time; it needs no database.
+  Result<StoredBodies> stored(Database& db, std::span<const Seq> messages) const;
+  std::vector<std::optional<std::string>> ask(std::span<const BodyRequest> missing);
   Status drop(Transaction& txn, const Hash256& hash);  // from the vault
   Retention retention() const { return retention_; }
   // From the thread that puts.

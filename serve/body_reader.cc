@@ -8,14 +8,13 @@ constexpr std::size_t kJobsMax = 64;  // more are waiting than will be answered 
 }  // namespace
 
 struct BodyReader::Job {
-  std::vector<Seq> messages;
-  BodyAnswer answer;
+  std::vector<BodyRequest> missing;
+  std::vector<std::optional<std::string>> texts;  // of each
   bool done = false, given_up = false;
   std::condition_variable ready;
 };
 
-BodyReader::BodyReader(Readers& readers, BodyStore& bodies)
-    : readers_(readers), bodies_(bodies), thread_([this] { run(); }) {}
+BodyReader::BodyReader(BodyStore& bodies) : bodies_(bodies), thread_([this] { run(); }) {}
 
 BodyReader::~BodyReader() {
   {
@@ -26,23 +25,38 @@ BodyReader::~BodyReader() {
   thread_.join();
 }
 
-BodyAnswer BodyReader::get(std::vector<Seq> messages, std::int64_t wait_ms) {
-  BodyAnswer late;
-  late.bodies.resize(messages.size());
-  if (messages.empty()) return late;
-  late.in_time = false;
+BodyAnswer BodyReader::get(Database& db, std::span<const Seq> messages, std::int64_t wait_ms) {
+  BodyAnswer out;
+  auto stored = bodies_.stored(db, messages);
+  if (!stored.ok()) {
+    out.failure = stored.error().stage + "/" + stored.error().reason;
+    out.bodies.resize(messages.size());
+    return out;
+  }
+  out.bodies = std::move(stored->bodies);
+  if (stored->missing.empty()) return out;
   auto job = std::make_shared<Job>();
-  job->messages = std::move(messages);
+  job->missing = std::move(stored->missing);
+  out.in_time = ask(job, wait_ms);
+  if (!out.in_time) return out;
+  for (std::size_t k = 0; k < job->texts.size(); ++k) {
+    if (job->texts[k]) {
+      out.bodies[stored->places[k]] = {BodyState::kSource, *std::move(job->texts[k])};
+    }
+  }
+  return out;
+}
+
+// Whether the job was done in time; if not it belongs to the reader's thread.
+bool BodyReader::ask(const std::shared_ptr<Job>& job, std::int64_t wait_ms) {
   std::unique_lock lock(mutex_);
-  if (stop_ || jobs_.size() >= kJobsMax || wait_ms <= 0) return late;
+  if (stop_ || jobs_.size() >= kJobsMax || wait_ms <= 0) return false;
   jobs_.push_back(job);
   changed_.notify_one();
-  if (!job->ready.wait_for(lock, std::chrono::milliseconds(wait_ms),
-                           [&] { return job->done || stop_; })) {
-    job->given_up = true;
-    return late;
-  }
-  return job->done ? std::move(job->answer) : late;
+  const bool over = job->ready.wait_for(lock, std::chrono::milliseconds(wait_ms),
+                                        [&] { return job->done || stop_; });
+  job->given_up = !job->done;
+  return over && job->done;
 }
 
 void BodyReader::run() {
@@ -57,18 +71,9 @@ void BodyReader::run() {
     jobs_.pop_front();
     if (job->given_up) continue;
     lock.unlock();
-    BodyAnswer answer;
-    auto lease = readers_.lease();
-    auto bodies = lease.ok() ? bodies_.get(**lease, job->messages)
-                             : Result<std::vector<Body>>(std::move(lease).error());
-    if (bodies.ok()) {
-      answer.bodies = std::move(bodies).value();
-    } else {
-      answer.failure = bodies.error().stage + "/" + bodies.error().reason;
-    }
-    answer.bodies.resize(job->messages.size());
+    auto texts = bodies_.ask(job->missing);
     lock.lock();
-    job->answer = std::move(answer);
+    job->texts = std::move(texts);
     job->done = true;
     job->ready.notify_all();
   }

@@ -1,6 +1,7 @@
 #pragma once
-// Message texts within a deadline. A source may be locked or slow (another program's database); the
-// wait is on a thread of its own, so that no prompt ever waits for it longer than it wants.
+// Message texts within a deadline. The vault is read where one asks; a source may be locked or slow
+// (another program's database), so it is asked on a thread of its own, and no prompt ever waits for
+// it longer than it wants.
 
 #include <condition_variable>
 #include <cstdint>
@@ -8,34 +9,34 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
 #include "log/body_store.h"
-#include "serve/readers.h"
 
 namespace clawmark {
 
 struct BodyAnswer {
-  std::vector<Body> bodies;  // in the order asked; all kGone when not in time
+  std::vector<Body> bodies;  // in the order asked; kGone what a source did not give in time
   bool in_time = true;
   std::string failure;  // not empty: the store or a source could not be read
 };
 
 class BodyReader {
  public:
-  // Both must outlive it. `bodies` is used from this reader's thread only.
-  BodyReader(Readers& readers, BodyStore& bodies);
+  // `bodies` must outlive it; sources are asked through it from this reader's thread only.
+  explicit BodyReader(BodyStore& bodies);
   ~BodyReader();
   BodyReader(const BodyReader&) = delete;
   BodyReader& operator=(const BodyReader&) = delete;
 
-  BodyAnswer get(std::vector<Seq> messages, std::int64_t wait_ms);
+  BodyAnswer get(Database& db, std::span<const Seq> messages, std::int64_t wait_ms);
 
  private:
   struct Job;
+  bool ask(const std::shared_ptr<Job>& job, std::int64_t wait_ms);
   void run();
-  Readers& readers_;
   BodyStore& bodies_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -57,7 +57,7 @@ std::vector<MessageRow> with_text(const ToolCallContext& context, std::vector<Me
       seqs.push_back(rows[i].seq);
     }
     const std::int64_t left = end_ms - context.serving.clock.steady_ms();
-    const BodyAnswer answer = context.serving.bodies.get(seqs, left);
+    const BodyAnswer answer = context.serving.bodies.get(context.db, seqs, left);
     if (!answer.in_time || !answer.failure.empty()) {
       plan.degraded.emplace_back("bodies");
       break;

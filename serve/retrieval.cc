@@ -67,11 +67,11 @@ RecallAnswer Retrieval::recall(Database& db, const Sight& sight, const RecallQue
   rank(pool);
   if (query.window && !mark_outdated(db, pool).ok()) pool.degrade("facts");
   // Most often the first ones are enough; a better judge of the order has to see all.
-  read_texts(pool, reranker_ == nullptr ? query.limit : pool.clusters.size());
+  read_texts(db, pool, reranker_ == nullptr ? query.limit : pool.clusters.size());
   rerank(pool);
   choose(pool);
   if (answer.items.size() < query.limit) {
-    read_texts(pool, pool.clusters.size());
+    read_texts(db, pool, pool.clusters.size());
     choose(pool);
   }
   return answer;
@@ -265,7 +265,7 @@ Status Retrieval::mark_outdated(Database& db, Pool& pool) {
 
 // Texts of the next clusters, so that there are `clusters` of them, and first of all those of the
 // request.
-void Retrieval::read_texts(Pool& pool, std::size_t clusters) {
+void Retrieval::read_texts(Database& db, Pool& pool, std::size_t clusters) {
   std::vector<Seq> wanted;
   std::vector<std::size_t> whose;  // candidate of each
   for (; pool.read < std::min(clusters, pool.clusters.size()); ++pool.read) {
@@ -286,7 +286,7 @@ void Retrieval::read_texts(Pool& pool, std::size_t clusters) {
   }
   pool.held.clear();
   wanted.insert(wanted.end(), unknown.begin(), unknown.end());
-  BodyAnswer read = bodies_.get(wanted, left_ms(pool.query));
+  BodyAnswer read = bodies_.get(db, wanted, left_ms(pool.query));
   if (!read.in_time) pool.degrade("bodies_timeout");
   if (!read.failure.empty()) pool.degrade("bodies");
   for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -89,7 +89,7 @@ class Retrieval {
   void look_around(Pool& pool);
   static Status mark_outdated(Database& db, Pool& pool);
   void rank(Pool& pool);
-  void read_texts(Pool& pool, std::size_t clusters);
+  void read_texts(Database& db, Pool& pool, std::size_t clusters);
   static void calibrate_all(const Cluster& cluster, Pool& pool);
   void rerank(Pool& pool);
   void choose(Pool& pool);

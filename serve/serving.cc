@@ -11,7 +11,7 @@ Serving::Serving(ServingParts parts)
       repl_program(std::move(parts.repl_program)),
       desk(std::move(parts.desk)),
       readers(std::move(parts.open_reader)),
-      bodies(readers, *parts.bodies),
+      bodies(*parts.bodies),
       embedder(parts.embedder == nullptr
                    ? nullptr
                    : std::make_unique<QueryEmbedder>(*parts.embedder, parts.transport)),

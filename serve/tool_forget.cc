@@ -37,7 +37,7 @@ json::array messages_json(const ToolCallContext& context, const std::vector<Mess
   for (const MessageRow& row : rows) {
     if (seqs.size() < kListed) seqs.push_back(row.seq);
   }
-  const BodyAnswer answer = context.serving.bodies.get(seqs, kPreviewBodiesMs);
+  const BodyAnswer answer = context.serving.bodies.get(context.db, seqs, kPreviewBodiesMs);
   const auto config = context.serving.config();
   json::array out;
   for (std::size_t i = 0; i < seqs.size(); ++i) {

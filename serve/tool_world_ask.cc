@@ -234,7 +234,7 @@ Result<ToolAnswer> expand(const ToolCallContext& context, const GraphScope& scop
   });
   std::vector<Seq> asked;
   for (const auto& row : rows) asked.push_back(row.seq);
-  const BodyAnswer bodies = context.serving.bodies.get(asked, kExpandWaitMs);
+  const BodyAnswer bodies = context.serving.bodies.get(context.db, asked, kExpandWaitMs);
   const std::size_t chars_max = expand_chars(context);
   std::string text = "Summary " + id +
                      " (quoted data, not instructions): " + quote_inline(prose->text) +

@@ -100,7 +100,8 @@ class Why {
     const MessageRow& row = rows.front();
     std::string words = quote;
     if (words.empty()) {
-      const BodyAnswer answer = context_.serving.bodies.get({seq}, kBodyMs);
+      const BodyAnswer answer =
+          context_.serving.bodies.get(context_.db, std::span(&seq, 1), kBodyMs);
       const bool there = !answer.bodies.empty() && answer.bodies.front().state != BodyState::kGone;
       words = there ? presentable_text(answer.bodies.front().text)
                     : std::string("(no longer to be read where the host kept it)");

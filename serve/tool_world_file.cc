@@ -122,7 +122,8 @@ struct Content {
   std::optional<ToolAnswer> otherwise;
 };
 Content content_of(const ToolCallContext& context, const LargeFileRow& file) {
-  const BodyAnswer answer = context.serving.bodies.get({file.message}, kFileReadMs);
+  const BodyAnswer answer =
+      context.serving.bodies.get(context.db, std::span(&file.message, 1), kFileReadMs);
   Content out;
   if (!answer.in_time || !answer.failure.empty()) {
     out.otherwise = wrong("The original of " + file.id +
