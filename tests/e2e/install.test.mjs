@@ -29,7 +29,7 @@ describe("install", () => {
 });
 
 describe("clawmark init", () => {
-  test("sets the real host up by the host's own commands, and uninstall takes it back", async (t) => {
+  test("sets the host up by its own commands, and uninstall takes it back", async (t) => {
     const world = await World.create({ plugin: null, paths: [] });
     t.after(() => world.destroy());
     const hostConfig = () => JSON.parse(fs.readFileSync(path.join(world.stateDir, "openclaw.json")));

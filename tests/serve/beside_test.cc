@@ -52,13 +52,11 @@ TEST(Beside, who_comes_while_it_is_busy_does_both_itself) {
 TEST(Beside, what_is_thrown_comes_out_once_both_have_ended) {
   Beside beside;
   bool half_ended = false, own_ended = false;
-  EXPECT_THROW(
-      beside.both([&] { half_ended = true; }, [] { throw std::runtime_error("own"); }),
-      std::runtime_error);
+  EXPECT_THROW(beside.both([&] { half_ended = true; }, [] { throw std::runtime_error("own"); }),
+               std::runtime_error);
   EXPECT_TRUE(half_ended);
-  EXPECT_THROW(
-      beside.both([] { throw std::invalid_argument("half"); }, [&] { own_ended = true; }),
-      std::invalid_argument);
+  EXPECT_THROW(beside.both([] { throw std::invalid_argument("half"); }, [&] { own_ended = true; }),
+               std::invalid_argument);
   EXPECT_TRUE(own_ended);
   int runs = 0;
   beside.both([&] { ++runs; }, [&] { ++runs; });  // and it is as good as new
