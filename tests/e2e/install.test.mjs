@@ -32,7 +32,8 @@ describe("clawmark init", () => {
   test("sets the host up by its own commands, and uninstall takes it back", async (t) => {
     const world = await World.create({ plugin: null, paths: [] });
     t.after(() => world.destroy());
-    const hostConfig = () => JSON.parse(fs.readFileSync(path.join(world.stateDir, "openclaw.json")));
+    const file = path.join(world.stateDir, "openclaw.json");
+    const hostConfig = () => JSON.parse(fs.readFileSync(file));
     const before = hostConfig();
     const bin = process.env.CLAWMARK_BIN_DIR || path.resolve(PLUGIN_DIR, "../build/release/bin");
     const env = { ...world.env, PATH: `${path.dirname(world.openclaw)}:${world.env.PATH}` };
