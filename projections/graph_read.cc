@@ -330,9 +330,11 @@ Result<std::vector<GraphNodeRow>> find_nodes(Database& db, const GraphScope& sco
   const std::string key = name_key(name);
   std::vector<NodeName> names;
   const auto take = [&](Statement& row) { names.emplace_back(row.string(0), row.string(1)); };
+  // `mentions` is in no index: without it SQLite would rather read all of the agent's names in an
+  // index that covers type and key than look one up in another.
   CLAWMARK_TRY(for_rows(db,
                         "SELECT DISTINCT type, key FROM graph_nodes WHERE agent = ?1 AND key = ?2 "
-                        "ORDER BY type",
+                        "AND mentions >= 0 ORDER BY type",
                         take, scope.agent, key));
   CLAWMARK_ASSIGN(auto rows, assemble_all(db, scope, names));
   names.clear();

@@ -135,6 +135,11 @@ Result<std::vector<GraphEpisodeRow>> list_episodes(Database& db, const GraphScop
         "graph_episodes WHERE agent = ?1 AND holder = ?2 AND occurred_ms <= ?3 AND salience >= ?4 "
         "AND (?5 = '' OR type = ?5) AND message <= ?7 ORDER BY occurred_ms DESC, title LIMIT ?6",
         [&](Statement& row) {
+          // Most hold none of the words: seen in the row as it is, before its lists are read.
+          if (!words.empty() &&
+              coverage(words, row.string(1) + "\n" + row.string(2) + "\n" + row.string(5)) <= 0) {
+            return;
+          }
           GraphEpisodeRow episode = read_episode(row);
           double score = 0;
           if (!words.empty()) {

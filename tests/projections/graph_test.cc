@@ -57,6 +57,29 @@ TEST(Graph, C088_numbers_and_suffixes_keep_names_apart_and_a_merge_can_be_undone
             "api-v1,api-v2");
 }
 
+TEST(GraphNames, one_is_found_without_reading_the_others) {
+  GraphWorld w;
+  const Seq m = w.say({.at = day(1)});
+  w.nodes({w.node("component", "Seat map", m)});
+  w.fold_graph();
+  ASSERT_TRUE(
+      w.db()
+          .exec("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "
+                "INSERT INTO graph_nodes__g1 SELECT NULL, agent, holder, type, key || ' ' || i, "
+                "visible, name || ' ' || i, description, status, status_ms, reason, slot, choice, "
+                "replaces, aliases, confidence, source, due_ms, first_ms, last_ms, valid_from_ms, "
+                "valid_to_ms, superseded_by, mentions, message, quote, lasts FROM graph_nodes__g1, "
+                "n")
+          .ok());
+  int thousands = 0;  // of steps inside SQLite, about
+  w.db().set_progress([&] { return ++thousands > 10; });
+  const auto found = find_nodes(w.db(), w.scope(), "seat map 17000", 5);
+  w.db().set_progress(nullptr);
+  ASSERT_TRUE(found.ok()) << describe(found.error());
+  EXPECT_EQ(found->size(), 1U);
+  EXPECT_EQ(thousands, 0);
+}
+
 TEST(GraphNames, case_blanks_and_articles_do_not_tell_names_apart_but_marks_do) {
   EXPECT_EQ(name_key("  The  AuthService. "), name_key("authservice"));
   EXPECT_EQ(name_key("\xEF\xBC\xA1\xEF\xBD\x90\xEF\xBD\x89"), "api");  // full width
