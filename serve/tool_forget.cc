@@ -186,7 +186,7 @@ Result<ToolAnswer> tool_forget(const ToolCallContext& context, const json::objec
   const auto request = ForgetRequest::parse(params, context);
   if (!request.ok()) {
     const bool only_purge = wants_purge && request.error().reason == "what";
-    if (!only_purge) return refusal(request.error().message, nothing);
+    if (!only_purge) return bad_request(request.error().message, nothing);
     if (context.serving.writer == nullptr) return submit(context, {}).error();
     return purge_now(context, {true, "", nothing});
   }

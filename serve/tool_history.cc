@@ -155,7 +155,8 @@ Result<ToolAnswer> tool_slice(const ToolCallContext& context, const json::object
   if (end.refused) return *end.refused;
   const IntParam first_char = int_param(params, "char", 0, 0, kOffsetMax);
   if (first_char.refused) return *first_char.refused;
-  if (end.value <= start.value) return refusal("end must be greater than start; it is exclusive.");
+  if (end.value <= start.value)
+    return bad_request("end must be greater than start; it is exclusive.");
   CLAWMARK_ASSIGN(HistoryPlace place, history_place(context, get_string(params, "sessionId")));
   if (place.refused) return *place.refused;
   CLAWMARK_ASSIGN(const auto entries, history_entries(context.db, place.scope));

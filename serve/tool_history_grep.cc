@@ -362,12 +362,12 @@ Result<ToolAnswer> tool_grep(const ToolCallContext& context, const json::object&
   const IntParam limit = int_param(params, "limit", kGrepLimit, 1, kGrepLimitMax);
   if (limit.refused) return *limit.refused;
   const std::string mode = get_string(params, "mode", "fts");
-  if (mode != "fts" && mode != "regex") return refusal("mode must be fts or regex.");
+  if (mode != "fts" && mode != "regex") return bad_request("mode must be fts or regex.");
   const std::string scope = get_string(params, "scope", "current");
-  if (scope != "current" && scope != "all") return refusal("scope must be current or all.");
+  if (scope != "current" && scope != "all") return bad_request("scope must be current or all.");
   std::string pattern = get_string(params, "pattern");
   if (trim(pattern).empty()) {
-    return refusal("Say what to look for: words, or with mode regex a regular expression.");
+    return bad_request("Say what to look for: words, or with mode regex a regular expression.");
   }
   std::string session = get_string(params, "sessionId");
   if (trim(session).empty() && scope == "all") session = "all";

@@ -148,7 +148,7 @@ Result<ToolAnswer> tool_timeline(const ToolCallContext& context, const json::obj
   if (limit.refused) return *limit.refused;
   const std::string bucket = get_string(params, "bucket", "day");
   if (bucket != "hour" && bucket != "day" && bucket != "month") {
-    return refusal("bucket must be hour, day or month.");
+    return bad_request("bucket must be hour, day or month.");
   }
   TimeRange range = time_range(params, zone);
   if (range.refused) return *range.refused;

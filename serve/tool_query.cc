@@ -191,12 +191,13 @@ json::array sources_of(const std::vector<std::int64_t>& seqs, const std::vector<
 Result<ToolAnswer> tool_query(const ToolCallContext& context, const json::object& params) {
   const auto config = context.serving.config();
   const std::string question = redact_secrets(to_valid_utf8(trim(get_string(params, "question"))));
-  if (question.empty()) return refusal("Say what you want to know: question.");
+  if (question.empty()) return bad_request("Say what you want to know: question.");
   if (count_code_points(question) > kQuestionMax) {
-    return refusal("The question is too long: " + std::to_string(kQuestionMax) + " characters.");
+    return bad_request("The question is too long: " + std::to_string(kQuestionMax) +
+                       " characters.");
   }
   const std::string scope = get_string(params, "scope", "current");
-  if (scope != "current" && scope != "all") return refusal("scope must be current or all.");
+  if (scope != "current" && scope != "all") return bad_request("scope must be current or all.");
   CLAWMARK_ASSIGN(HistoryPlace place, history_place(context, scope == "all" ? "all" : ""));
   if (place.refused) return *place.refused;
   if (context.serving.desk == nullptr) {

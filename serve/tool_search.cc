@@ -209,10 +209,10 @@ Result<ToolAnswer> tool_search(const ToolCallContext& context, const json::objec
   query.withhold_orders = context.withhold_orders;
   query.threshold = kBearsOnIt;
   if (trim(query.text).empty()) {
-    return ToolAnswer{false, "Say what to look for, in plain words, names or identifiers.", {}};
+    return bad_request("Say what to look for, in plain words, names or identifiers.");
   }
   const auto at = parse_as_of(context.db, params);
-  if (!at.ok()) return ToolAnswer{false, at.error().message, {}};
+  if (!at.ok()) return bad_request(at.error().message);
   query.at = *at;
   RecallAnswer recalled = serving.retrieval.recall(context.db, context.sight, query);
   std::vector<std::string> degraded = std::move(recalled.degraded);

@@ -22,10 +22,6 @@ constexpr std::size_t kListed = 50;
 constexpr std::size_t kWalkNodes = 60;
 constexpr int kDepthMax = 4;
 
-ToolAnswer wrong(std::string text) {
-  return {false, std::move(text), {}};
-}
-
 std::size_t limit_of(const json::object& params, std::int64_t usual) {
   return static_cast<std::size_t>(
       std::clamp<std::int64_t>(get_int(params, "limit", usual), 1, 100));
@@ -72,7 +68,7 @@ Result<Named> named(const ToolCallContext& context, const GraphScope& scope,
   const std::string type = get_string(params, "nodeType");
   Named out;
   if (trim(name).empty()) {
-    out.otherwise = wrong("Say which: `name` is missing.");
+    out.otherwise = bad_request("Say which: `name` is missing.");
     return out;
   }
   CLAWMARK_ASSIGN(auto found, find_nodes(context.db, scope, name, 20));
@@ -84,10 +80,10 @@ Result<Named> named(const ToolCallContext& context, const GraphScope& scope,
   } else if (found.empty()) {
     CLAWMARK_ASSIGN(const auto near, search_nodes(context.db, scope, name, 5));
     out.otherwise =
-        wrong("Nothing is known under the name \u201c" + shorten(quote_inline(name), 100) +
-              "\u201d." + (near.empty() ? "" : " Perhaps one of these:" + names_of(near)));
+        refusal("Nothing is known under the name \u201c" + shorten(quote_inline(name), 100) +
+                "\u201d." + (near.empty() ? "" : " Perhaps one of these:" + names_of(near)));
   } else {
-    out.otherwise = wrong(
+    out.otherwise = refusal(
         "Several things go by that name; ask again with `nodeType` or the full "
         "name:" +
         names_of(found));
@@ -215,7 +211,7 @@ Result<ToolAnswer> expand(const ToolCallContext& context, const GraphScope& scop
                           std::int64_t event_seq) {
   CLAWMARK_ASSIGN(const auto prose, graph_text(context.db, scope, "prose", event_seq));
   const std::string id = "sum_" + std::to_string(event_seq);
-  if (!prose) return wrong("There is no summary " + id + " here.");
+  if (!prose) return refusal("There is no summary " + id + " here.");
   if (!prose->sources.empty()) return expand_joined(context, scope, id, *prose);
   CLAWMARK_ASSIGN(const auto event, EventLog::get(context.db, {event_seq}));
   std::vector<Seq> wanted;
@@ -270,12 +266,12 @@ Result<ToolAnswer> tool_world_search(const ToolCallContext& context, const json:
   if (context.sight.holders.empty()) return closed_answer(context.sight);
   const std::string query = get_string(params, "query");
   const std::string where = get_string(params, "scope", "all");
-  if (trim(query).empty()) return wrong("Say what to look for: `query` is missing.");
+  if (trim(query).empty()) return bad_request("Say what to look for: `query` is missing.");
   const bool known = where == "all" || where == "graph" || where == "episodes" ||
                      where == "summaries" || where == "transcript";
-  if (!known) return wrong("`scope` is one of all, graph, episodes, summaries, transcript.");
+  if (!known) return bad_request("`scope` is one of all, graph, episodes, summaries, transcript.");
   const auto scope = world_scope(context, params);
-  if (!scope.ok()) return wrong(scope.error().message);
+  if (!scope.ok()) return bad_request(scope.error().message);
   WorldText text(context.db, context.serving.config()->timezone, kAnswerChars);
   const std::size_t limit = limit_of(params, 8);
   json::array nodes;
@@ -329,7 +325,7 @@ Result<ToolAnswer> tool_world_search(const ToolCallContext& context, const json:
 Result<ToolAnswer> tool_world_graph(const ToolCallContext& context, const json::object& params) {
   if (context.sight.holders.empty()) return closed_answer(context.sight);
   const auto scope = world_scope(context, params);
-  if (!scope.ok()) return wrong(scope.error().message);
+  if (!scope.ok()) return bad_request(scope.error().message);
   const ReadSnapshot snapshot(context.db);
   const std::string action = get_string(params, "action", "list");
   WorldText text(context.db, context.serving.config()->timezone, kAnswerChars);
@@ -338,7 +334,7 @@ Result<ToolAnswer> tool_world_graph(const ToolCallContext& context, const json::
     return listed.ok() ? std::move(listed) : Result<ToolAnswer>(broken("graph", listed.error()));
   }
   if (action != "node" && action != "traverse") {
-    return wrong("`action` is one of list, node, traverse.");
+    return bad_request("`action` is one of list, node, traverse.");
   }
   const auto found = named(context, *scope, params);
   if (!found.ok()) return broken("graph", found.error());
@@ -353,16 +349,17 @@ Result<ToolAnswer> tool_world_graph(const ToolCallContext& context, const json::
 Result<ToolAnswer> tool_world_episode(const ToolCallContext& context, const json::object& params) {
   if (context.sight.holders.empty()) return closed_answer(context.sight);
   const auto scope = world_scope(context, params);
-  if (!scope.ok()) return wrong(scope.error().message);
+  if (!scope.ok()) return bad_request(scope.error().message);
   const std::string action = get_string(params, "action", "list");
-  if (action != "list" && action != "search") return wrong("`action` is one of list, search.");
+  if (action != "list" && action != "search")
+    return bad_request("`action` is one of list, search.");
   EpisodeQuery query;
   query.salience_min = std::clamp(get_double(params, "minSalience", 0), 0.0, 1.0);
   query.type = get_string(params, "eventType");
   query.text = action == "search" ? get_string(params, "query") : "";
   query.limit = limit_of(params, 20);
   if (action == "search" && trim(query.text).empty()) {
-    return wrong("Say what to look for: `query` is missing.");
+    return bad_request("Say what to look for: `query` is missing.");
   }
   const auto rows = list_episodes(context.db, *scope, query);
   if (!rows.ok()) return broken("episodes", rows.error());
@@ -387,10 +384,10 @@ Result<ToolAnswer> tool_world_episode(const ToolCallContext& context, const json
 Result<ToolAnswer> tool_world_expand(const ToolCallContext& context, const json::object& params) {
   if (context.sight.holders.empty()) return closed_answer(context.sight);
   const auto scope = world_scope(context, params);
-  if (!scope.ok()) return wrong(scope.error().message);
+  if (!scope.ok()) return bad_request(scope.error().message);
   const std::string id = get_string(params, "summaryId");
   const auto seq = summary_number(id);
-  if (!seq) return wrong("`summaryId` is the id of a summary, like sum_42.");
+  if (!seq) return bad_request("`summaryId` is the id of a summary, like sum_42.");
   auto answer = expand(context, *scope, *seq);
   return answer.ok() ? std::move(answer) : Result<ToolAnswer>(broken("summary", answer.error()));
 }
@@ -399,11 +396,11 @@ Result<ToolAnswer> tool_world_dissolve(const ToolCallContext& context, const jso
   const GraphScope scope = scope_of(context.sight, context.serving.clock.now());
   const std::string id = get_string(params, "summaryId");
   const auto seq = summary_number(id);
-  if (!seq) return wrong("`summaryId` is the id of a summary, like sum_42.");
+  if (!seq) return bad_request("`summaryId` is the id of a summary, like sum_42.");
   CLAWMARK_ASSIGN(const auto text, graph_text(context.db, scope, "prose", *seq));
-  if (!text) return wrong("There is no summary " + id + " here.");
+  if (!text) return refusal("There is no summary " + id + " here.");
   if (text->sources.empty()) {
-    return wrong(id + " is of messages: there is nothing below it to stand for itself.");
+    return refusal(id + " is of messages: there is nothing below it to stand for itself.");
   }
   NewEvent event =
       fact_event(context, event_type::kSummaryDissolved, "dissolved", {{"summary", *seq}});

@@ -18,10 +18,6 @@ constexpr std::int64_t kLinesDefault = 200;
 constexpr std::int64_t kLinesMax = 2'000;
 constexpr std::int64_t kCharsMin = 100;
 
-ToolAnswer wrong(std::string text) {
-  return {false, std::move(text), {}};
-}
-
 // A line as it stands, with its indentation, made fit to be quoted.
 std::string quoted_line(std::string_view line) {
   std::size_t indent = 0;
@@ -126,8 +122,8 @@ Content content_of(const ToolCallContext& context, const LargeFileRow& file) {
       context.serving.bodies.get(context.db, std::span(&file.message, 1), kFileReadMs);
   Content out;
   if (!answer.in_time || !answer.failure.empty()) {
-    out.otherwise = wrong("The original of " + file.id +
-                          " could not be read in time where it is kept; ask again.");
+    out.otherwise = refusal("The original of " + file.id +
+                            " could not be read in time where it is kept; ask again.");
     return out;
   }
   const Body& body = answer.bodies.front();
@@ -152,10 +148,11 @@ Result<ToolAnswer> show_range(const ToolCallContext& context, const LargeFileRow
   const bool by_chars = params.contains("fromChar") || params.contains("chars");
   const bool by_lines = params.contains("fromLine") || params.contains("lines");
   if (by_chars && by_lines) {
-    return wrong("Ask for lines (`fromLine`, `lines`) or for characters (`fromChar`, `chars`).");
+    return bad_request(
+        "Ask for lines (`fromLine`, `lines`) or for characters (`fromChar`, `chars`).");
   }
   const std::int64_t from = get_int(params, by_chars ? "fromChar" : "fromLine", 1);
-  if (from < 1) return wrong("The first line, like the first character, is number 1.");
+  if (from < 1) return bad_request("The first line, like the first character, is number 1.");
   Content content = content_of(context, file);
   if (content.otherwise) return std::move(*content.otherwise);
   const auto chars_max = static_cast<std::int64_t>(kFileRangeChars);
@@ -230,17 +227,17 @@ std::string file_reference(const LargeFileRow& file) {
 Result<ToolAnswer> tool_world_file(const ToolCallContext& context, const json::object& params) {
   if (context.sight.holders.empty()) return closed_answer(context.sight);
   const std::string action = get_string(params, "action", "list");
-  if (action != "list" && action != "get") return wrong("`action` is one of list, get.");
+  if (action != "list" && action != "get") return bad_request("`action` is one of list, get.");
   const auto scope = file_scope(context, params);
-  if (!scope.ok()) return wrong(scope.error().message);
+  if (!scope.ok()) return bad_request(scope.error().message);
   const std::string id = get_string(params, "id");
   json::object asked{{"nodeType", "file"}, {"action", "list"}};
   if (const auto* at = params.if_contains("at")) asked["at"] = *at;
   if (action == "get") {
-    if (trim(id).empty()) return wrong("Say which: `id` is missing (action list has them).");
+    if (trim(id).empty()) return bad_request("Say which: `id` is missing (action list has them).");
     if (id.starts_with("lf_")) {
       CLAWMARK_ASSIGN(const auto file, find_large_file(context.db, *scope, id));
-      if (!file) return wrong("There is no content " + quote_inline(shorten(id, 40)) + " here.");
+      if (!file) return refusal("There is no content " + quote_inline(shorten(id, 40)) + " here.");
       return show_range(context, *file, params);
     }
     asked["action"] = "node";

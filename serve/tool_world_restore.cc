@@ -172,7 +172,7 @@ class Restore {
 Result<ToolAnswer> tool_world_restore(const ToolCallContext& context, const json::object& params) {
   if (context.sight.holders.empty()) return closed_answer(context.sight);
   const auto scope = world_scope(context, params);
-  if (!scope.ok()) return ToolAnswer{false, scope.error().message, {}};
+  if (!scope.ok()) return bad_request(scope.error().message);
   const ReadSnapshot snapshot(context.db);
   WorldText text(context.db, context.serving.config()->timezone, kRestoreChars);
   Restore restore(context.db, *scope, text);

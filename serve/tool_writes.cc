@@ -15,6 +15,11 @@ ToolAnswer refusal(std::string text, json::object details) {
   return {false, std::move(text), std::move(details)};
 }
 
+ToolAnswer bad_request(std::string text, json::object details) {
+  details["invalid"] = true;
+  return refusal(std::move(text), std::move(details));
+}
+
 namespace {
 
 // The text of a rule's refusal.
@@ -95,10 +100,10 @@ Result<ToolAnswer> tool_set(const ToolCallContext& context, const json::object& 
         "password manager.");
   }
   if (const Status rule = check_fact_key(key); !rule.ok()) {
-    return refusal("Not remembered: " + reason_of(rule), {{"key", key}});
+    return bad_request("Not remembered: " + reason_of(rule), {{"key", key}});
   }
   if (const Status rule = check_fact_value(given); !rule.ok()) {
-    return refusal("Not remembered: " + reason_of(rule), {{"key", key}});
+    return bad_request("Not remembered: " + reason_of(rule), {{"key", key}});
   }
   if (context.sight.home.empty()) return closed_answer(context.sight);
   if (names_secret(key)) {

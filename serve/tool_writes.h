@@ -15,6 +15,8 @@ Result<ToolAnswer> tool_review(const ToolCallContext& context, const json::objec
 Result<ToolAnswer> tool_search(const ToolCallContext& context, const json::object& params);
 
 ToolAnswer refusal(std::string text, json::object details = {});
+// What was asked for makes no sense as it stands, whoever asks: `details.invalid` says so.
+ToolAnswer bad_request(std::string text, json::object details = {});
 // An event about a fact on the caller's behalf, with a dedupe key of its own.
 NewEvent fact_event(const ToolCallContext& context, const char* type, std::string_view prefix,
                     json::object payload);

@@ -32,6 +32,13 @@ json::object params_of(const Wish& wish) {
   return out;
 }
 
+// Asked to forget something that is not there: as likely as not it was mistyped.
+bool found_nothing(const Wish& wish, const json::object& done) {
+  const auto* details = find_object(done, "details");
+  return !wish.preview && !wish.purge && details != nullptr &&
+         !get_bool(*details, "forgotten", true);
+}
+
 }  // namespace
 
 void add_forget(Registry& registry) {
@@ -42,7 +49,7 @@ void add_forget(Registry& registry) {
                      const auto answer = session.ask("forget", session.with_eyes(params_of(*wish)),
                                                      wish->preview ? Access::kRead : Access::kWrite,
                                                      wish->purge ? kPurgeMs : kForgetMs);
-                     return session.finish(answer, [&](const json::object& done) {
+                     const int code = session.finish(answer, [&](const json::object& done) {
                        std::string text = get_string(done, "text", "done");
                        // The confirmation is for models; here the same command without --preview
                        // does it.
@@ -50,6 +57,7 @@ void add_forget(Registry& registry) {
                          text.resize(std::min(text.size(), text.rfind("\nTo do it,")));
                        std::printf("%s\n", text.c_str());
                      });
+                     return code == kExitOk && found_nothing(*wish, *answer) ? kExitFailed : code;
                    });
   arguments.text("key", wish->key, "key of a fact", false);
   arguments.text("--message", wish->message, "numbers of messages, as search --json shows them",

@@ -88,20 +88,17 @@ void print_steps(const std::vector<Step>& steps) {
   }
 }
 
-// Each record goes into the receipt before the next step begins.
+// What the step does is in the receipt before it is done.
 void do_step(Step& step) {
-  json::object record;
-  const Status done = step.plan.run(record);
+  auto before = read_receipt();
+  if (!before.ok()) before = json::array();
+  const Status done = step.plan.run([&](const json::object& record) {
+    json::array receipt = *before;
+    receipt.insert(receipt.begin(), record);
+    return write_receipt(receipt);
+  });
   step.outcome = done.ok() ? "done" : "failed";
   if (!done.ok()) step.message = done.error().message;
-  if (record.empty()) return;
-  auto receipt = read_receipt();
-  if (!receipt.ok()) receipt = json::array();
-  receipt->insert(receipt->begin(), record);
-  if (const auto kept = write_receipt(*receipt); !kept.ok()) {
-    step.outcome = "failed";
-    step.message = kept.error().message;
-  }
 }
 
 json::array steps_json(const std::vector<Step>& steps) {
@@ -167,8 +164,10 @@ int finish_init(const std::vector<Step>& steps, json::object answer, bool as_jso
       std::printf("%-8s %s%s%s\n", step.plan.name.c_str(), step.outcome.c_str(),
                   step.message.empty() ? "" : ": ", step.message.c_str());
     }
-    std::printf(
-        "\n`clawmark doctor` says whether all is well; `clawmark uninstall` undoes this.\n");
+    const auto receipt = read_receipt();
+    const bool undoable = !receipt.ok() || !receipt->empty();
+    std::printf("\n`clawmark doctor` says whether all is well%s.\n",
+                undoable ? "; `clawmark uninstall` undoes this" : "");
   } else {
     std::printf(
         "\nNothing was changed. Without --dry-run it is done after asking; `clawmark uninstall` "

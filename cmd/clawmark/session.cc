@@ -126,8 +126,10 @@ int Session::finish(const Result<json::object>& answer,
   } else {
     text(*answer);
   }
-  // Refused by a rule: the text says which.
-  return get_bool(*answer, "ok", true) ? kExitOk : kExitFailed;
+  if (get_bool(*answer, "ok", true)) return kExitOk;
+  // The text says why: what was asked for makes no sense, or a rule refuses it.
+  const auto* details = find_object(*answer, "details");
+  return details != nullptr && get_bool(*details, "invalid") ? kExitUsage : kExitFailed;
 }
 
 }  // namespace clawmark

@@ -92,17 +92,18 @@ std::string free_name(const std::string& path) {
 }
 
 Status write_noted(const std::string& path, const std::string& text, const char* step,
-                   json::object& record) {
-  record = {{"step", step}, {"path", path}};
-  CLAWMARK_TRY(make_private_dir(dir_name(path)));
-  if (const auto old = read_file(path, kConfigMax); old.ok()) {
-    const std::string copy = free_name(path);
-    CLAWMARK_TRY(write_file_atomic(copy, *old));
+                   const Note& note) {
+  json::object record{{"step", step}, {"path", path}, {"sha256", to_hex(sha256(text))}};
+  const auto old = read_file(path, kConfigMax);
+  const std::string copy = old.ok() ? free_name(path) : "";
+  if (old.ok()) {
     record["backup"] = copy;
+    record["before_sha256"] = to_hex(sha256(*old));
   }
-  CLAWMARK_TRY(write_file_atomic(path, text));
-  record["sha256"] = to_hex(sha256(text));
-  return Ok{};
+  CLAWMARK_TRY(note(record));
+  CLAWMARK_TRY(make_private_dir(dir_name(path)));
+  if (old.ok()) CLAWMARK_TRY(write_file_atomic(copy, *old));
+  return write_file_atomic(path, text);
 }
 
 // For an EnvironmentFile of systemd.
@@ -152,8 +153,8 @@ SetupStep plan_config(const SetupInputs& inputs) {
     step.actions.push_back("change " + path + ": " + in_words(changed, *inputs.config));
     values = std::move(merged);
   }
-  step.run = [path, text = written(values)](json::object& record) {
-    return write_noted(path, text, "config", record);
+  step.run = [path, text = written(values)](const Note& note) {
+    return write_noted(path, text, "config", note);
   };
   return step;
 }
@@ -185,7 +186,7 @@ SetupStep plan_keys(const SetupInputs& inputs) {
   }
   step.question = "Write the keys of this shell's environment to " + path + " (for you only)?";
   step.actions.push_back("write " + path + ": " + names);
-  step.run = [path, text](json::object& record) { return write_noted(path, text, "keys", record); };
+  step.run = [path, text](const Note& note) { return write_noted(path, text, "keys", note); };
   return step;
 }
 

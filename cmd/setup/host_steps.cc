@@ -142,11 +142,12 @@ SetupStep plan_plugin(const SetupInputs& inputs) {
   }
   step.question =
       "Install the plugin into OpenClaw, and let it see prompts so that it can add to them?";
-  step.run = [todo, state_dir = config.state_dir](json::object& record) -> Status {
-    record = {{"step", "plugin"}, {"state_dir", state_dir}};
+  step.run = [todo, state_dir = config.state_dir](const Note& note) -> Status {
+    json::object record{{"step", "plugin"}, {"state_dir", state_dir}};
     for (const auto& [what, argv] : todo) {
-      CLAWMARK_TRY(run_well(argv, host_environment(state_dir), kHostMs));
       record[what] = true;
+      CLAWMARK_TRY(note(record));
+      CLAWMARK_TRY(run_well(argv, host_environment(state_dir), kHostMs));
     }
     return Ok{};
   };
@@ -210,20 +211,26 @@ SetupStep plan_service(const SetupInputs& inputs) {
     }
   }
   step.question = "Install and start the user service?";
-  step.run = [=](json::object& record) -> Status {
-    record = {{"step", "service"}, {"unit", ""}};
+  step.run = [=](const Note& note) -> Status {
+    json::object record{{"step", "service"}, {"unit", ""}};
     if (!same) {
-      CLAWMARK_TRY(make_private_dir(dir_name(unit)));
-      if (old.ok()) {
-        CLAWMARK_TRY(write_file_atomic(unit + ".before-clawmark-init", *old));
-        record["backup"] = unit + ".before-clawmark-init";
-      }
-      CLAWMARK_TRY(write_file_atomic(unit, text));
       record["unit"] = unit;
       record["sha256"] = to_hex(sha256(text));
+      const std::string copy = unit + ".before-clawmark-init";
+      if (old.ok()) {
+        record["backup"] = copy;
+        record["before_sha256"] = to_hex(sha256(*old));
+      }
+      CLAWMARK_TRY(note(record));
+      CLAWMARK_TRY(make_private_dir(dir_name(unit)));
+      if (old.ok()) CLAWMARK_TRY(write_file_atomic(copy, *old));
+      CLAWMARK_TRY(write_file_atomic(unit, text));
     }
     for (const auto& argv : commands) {
-      if (argv[2] == "enable" && !enabled) record["enabled"] = true;
+      if (argv[2] == "enable" && !enabled) {
+        record["enabled"] = true;
+        CLAWMARK_TRY(note(record));
+      }
       CLAWMARK_TRY(run_well(argv, {}, kServiceMs));
     }
     return Ok{};
@@ -237,15 +244,20 @@ namespace {
 void undo_file(const std::string& path, const json::object& record, bool really, Undo& out) {
   const auto now = read_file(path, 1u << 20);
   if (!now.ok()) return;
-  if (to_hex(sha256(*now)) != get_string(record, "sha256")) {
-    out.left = path + " was changed since and stays";
-    return;
-  }
   const std::string backup = get_string(record, "backup");
   const bool back = !backup.empty() && stat_file(backup);
+  std::error_code code;
+  if (const std::string hash = to_hex(sha256(*now)); hash != get_string(record, "sha256")) {
+    if (hash != get_string(record, "before_sha256")) {
+      out.left = path + " was changed since and stays";
+    } else if (back) {  // it broke off before the change: only the copy is too much
+      out.actions.push_back(command_text({"rm", backup}));
+      if (really) std::filesystem::remove(backup, code);
+    }
+    return;
+  }
   out.actions.push_back(back ? command_text({"mv", backup, path}) : command_text({"rm", path}));
   if (!really) return;
-  std::error_code code;
   if (back) {
     std::filesystem::rename(backup, path, code);
   } else {
@@ -255,15 +267,19 @@ void undo_file(const std::string& path, const json::object& record, bool really,
 }
 
 Status undo_plugin(const json::object& record, bool really, Undo& out) {
+  // Of what was to be done, that which was.
+  const std::string state_dir = get_string(record, "state_dir");
+  const HostEntry now = host_entry(state_dir);
   std::vector<Argv> todo;
   if (get_bool(record, "installed")) {
+    if (!now.installed) return Ok{};
     todo.push_back({"openclaw", "plugins", "uninstall", "clawmark", "--force"});
   } else {
-    if (get_bool(record, "socket")) todo.push_back({"openclaw", "config", "unset", kSocket});
-    if (get_bool(record, "consent")) todo.push_back({"openclaw", "config", "unset", kConsent});
+    if (get_bool(record, "socket") && !now.socket.empty())
+      todo.push_back({"openclaw", "config", "unset", kSocket});
+    if (get_bool(record, "consent") && now.consent)
+      todo.push_back({"openclaw", "config", "unset", kConsent});
   }
-  const std::string state_dir = get_string(record, "state_dir");
-  if (!host_entry(state_dir).installed && get_bool(record, "installed")) return Ok{};
   for (const auto& argv : todo) {
     out.actions.push_back(command_text(argv));
     if (really) CLAWMARK_TRY(run_well(argv, host_environment(state_dir), kHostMs));

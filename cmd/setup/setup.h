@@ -1,7 +1,7 @@
 #pragma once
 // What `clawmark init` sets up, step by step, and how `clawmark uninstall` takes back exactly that.
-// Each step is planned without changing anything, then done, and notes in the receipt what has to
-// be undone: a step that broke off half way can be undone, too.
+// Each step is planned without changing anything, then done; before each change it notes in the
+// receipt what has to be undone, so that it can be undone wherever it broke off.
 
 #include <functional>
 #include <map>
@@ -21,6 +21,10 @@ struct SetupInputs {
   std::string plugin_dir;                    // empty: beside this program
 };
 
+// Keeps what would have to be undone of the step; what it answers is the step's own end when it is
+// no success.
+using Note = std::function<Status(const json::object& record)>;
+
 enum class StepState { kTodo, kSame, kLeft };
 
 struct SetupStep {
@@ -29,8 +33,7 @@ struct SetupStep {
   std::string question;              // of kTodo: what is asked before it is done
   std::vector<std::string> actions;  // as one would type them
   std::string reason;                // of kLeft: why it cannot be done here, and the remedy
-  // Does it. What it has done so far is in `record`, also when it fails.
-  std::function<Status(json::object& record)> run;
+  std::function<Status(const Note& note)> run;  // does it
 };
 
 // Writes <config folder>/config.json: what there is already, and what was given as flags or in the

@@ -22,6 +22,7 @@ using testing::Not;
 
 constexpr char kOpenclaw[] = R"(#!/bin/sh
 echo "openclaw $*" >>"$HOME/calls"
+[ "$1 $2" != "$KILL_BEFORE" ] || { kill -9 $PPID; exit 1; }
 [ -z "$FAIL_OPENCLAW" ] || { echo "first line"; echo "the host says no"; exit 1; }
 config="$OPENCLAW_STATE_DIR/openclaw.json"
 case "$1 $2" in
@@ -30,13 +31,14 @@ case "$1 $2" in
   'config get') printf 'a line before\n{"enabled": true}\n' ;;
   'config set') echo '{"plugins":{"entries":{"clawmark":{"enabled":true,"hooks":{"allowConversationAccess":true}}}}}' >"$config" ;;
 esac
+[ "$1 $2" != "$KILL_AFTER" ] || kill -9 $PPID
 )";
 constexpr char kSystemctl[] = R"(#!/bin/sh
 echo "systemctl $*" >>"$HOME/calls"
 [ -z "$NO_MANAGER" ] || exit 1
 case "$*" in
   *'--quiet is-'*) [ -e "$HOME/enabled" ] ;;
-  *' enable '*) touch "$HOME/enabled" ;;
+  *' enable '*) touch "$HOME/enabled"; [ "$1 $2" != "$KILL_AFTER" ] || kill -9 $PPID ;;
   *' disable '*) rm -f "$HOME/enabled" ;;
 esac
 )";
@@ -247,6 +249,46 @@ TEST_F(Init, a_step_that_fails_says_what_the_host_said_and_can_be_undone) {
   EXPECT_EQ(world.clawmark({"uninstall", "--yes"}).code, 0);
   EXPECT_THAT(calls(), testing::IsEmpty()) << "the plugin was never installed";
   EXPECT_FALSE(std::filesystem::exists(config_file()));
+}
+
+TEST_F(Init, killed_at_any_of_its_commands_it_can_be_undone) {
+  support::write_text(config_file(), "{\"recall_limit\": 4}\n");
+  const auto before = files();
+  for (const auto& [when, what] :
+       {std::pair{"KILL_BEFORE", "plugins install"}, std::pair{"KILL_AFTER", "plugins install"},
+        std::pair{"KILL_BEFORE", "config set"}, std::pair{"KILL_AFTER", "config set"},
+        std::pair{"KILL_AFTER", "--user enable"}}) {
+    world.extra[when] = what;
+    const Outcome killed = init({"--yes", "--recall-limit", "5"});
+    EXPECT_NE(killed.code, 0) << when << " " << what;
+    EXPECT_TRUE(files() != before) << when << " " << what;
+    world.extra.erase(when);
+    const Outcome undone = world.clawmark({"uninstall", "--yes"});
+    EXPECT_EQ(undone.code, 0) << undone.err;
+    EXPECT_THAT(undone.out, Not(HasSubstr("stays\n  "))) << undone.out;
+    auto after = files();
+    after.erase(".openclaw/openclaw.json");  // the host's own; its entry stays, switched off
+    EXPECT_TRUE(after == before) << when << " " << what << "\n" << undone.out;
+  }
+}
+
+TEST_F(Init, a_change_that_was_only_announced_is_nothing_to_undo) {
+  support::write_text(config_file(), "{\"recall_limit\": 4}\n");
+  ASSERT_EQ(init({"--yes", "--recall-limit", "5"}).code, 0);
+  // As if it had been killed between the note and the change, once before and once after the copy.
+  const std::string copy = [&] {
+    for (const auto& [name, text] : files()) {
+      if (name.ends_with(".bak")) return world / name;
+    }
+    return std::string();
+  }();
+  ASSERT_NE(copy, "");
+  support::write_text(config_file(), "{\"recall_limit\": 4}\n");
+  const Outcome undone = world.clawmark({"uninstall", "--yes"});
+  EXPECT_EQ(undone.code, 0) << undone.err;
+  EXPECT_FALSE(std::filesystem::exists(copy));
+  EXPECT_EQ(support::read_text(config_file()), "{\"recall_limit\": 4}\n");
+  EXPECT_THAT(undone.out, Not(HasSubstr("was changed since")));
 }
 
 TEST_F(Init, without_a_host_and_without_a_manager_the_rest_is_done_and_the_left_is_said) {
