@@ -15,7 +15,9 @@
 #include "cmd/patience.h"
 #include "cmd/pipeline_port.h"
 #include "cmd/source_options.h"
+#include "cmd/survey.h"
 #include "cmd/unix_client.h"
+#include "log/event_log.h"
 #include "models/summary_targets.h"
 #include "serve/api.h"
 #include "serve/query_desk.h"
@@ -173,17 +175,19 @@ NewEvent config_event(const Config& config, TimeMs now) {
   return event;
 }
 
-// Before the first model is asked: what is waiting, and what it will cost about.
-void announce_backlog(const Config& config, Pipeline& pipeline) {
+// Before the first model is asked: what is waiting, and what it will cost about. At the first start
+// nothing is known yet, so the host's own history is counted.
+void announce_backlog(const Config& config, Pipeline& pipeline, bool is_first, const Clock& clock) {
   if (config.embedding_url.empty() && config.extract_url.empty()) return;
-  const auto guess = pipeline.estimate();
+  const auto guess =
+      is_first ? Result<BacklogEstimate>(survey_sources(config, clock).cost) : pipeline.estimate();
   if (!guess.ok()) return;
   char usd[32];
   std::snprintf(usd, sizeof usd, "%.2f", guess->usd);
   log_line(LogLevel::kNotice, "clawmarkd",
-           "of what is known so far, " + std::to_string(guess->messages_to_embed) +
-               " messages wait for embedding and " + std::to_string(guess->messages_to_extract) +
-               " for extraction: about " +
+           (is_first ? "OpenClaw's history: " : "of what is known so far, ") +
+               std::to_string(guess->messages_to_embed) + " messages wait for embedding and " +
+               std::to_string(guess->messages_to_extract) + " for extraction: about " +
                std::to_string(guess->embed_tokens + guess->extract_tokens) + " tokens, " + usd +
                " USD; caps: daily_tokens_max, daily_usd_max");
 }
@@ -273,9 +277,10 @@ Result<std::unique_ptr<App>> App::open(const Config& config, std::string_view ho
 Status App::start(Door& door) {
   State& s = *state_;
   if (!s.inert()) {
+    CLAWMARK_ASSIGN(const Seq head, EventLog::head(s.store->db()));
     const NewEvent event = config_event(s.config, s.clock.now());
     CLAWMARK_TRY(s.pipeline->append_now({&event, 1}));
-    announce_backlog(s.config, *s.pipeline);
+    announce_backlog(s.config, *s.pipeline, head.value == 0, s.clock);
     s.pipeline->start({s.config.ca_file, s.config.verify_tls});
     if (s.serving->index) s.serving->index->start();
   }

@@ -34,7 +34,7 @@ std::vector<Check> unreadable(const char* name, const Error& error) {
 }  // namespace
 
 std::vector<Check> check_disk(const Config& config) {
-  struct statvfs disk{};
+  struct statvfs disk {};
   const std::string folder = dir_name(config.db_path);
   if (::statvfs(folder.c_str(), &disk) != 0) return {};
   const auto free =
@@ -114,11 +114,11 @@ std::vector<Check> check_index(const Config& config) {
                                  " messages have vectors and are not in the message index",
                              "clawmark rebuild messages"));
   }
-  const auto overview = read_overview(*db);
-  if (overview.ok() && counts->gone > overview->texts_gone) {
+  const auto unread = count_unread(*db);
+  if (unread.ok() && *unread > 0) {
     out.push_back(check_warn(
         "index",
-        format_count(counts->gone - overview->texts_gone) +
+        format_count(*unread) +
             " messages cannot be found by their words: their texts could not be read when they "
             "were indexed",
         "once OpenClaw's folder is where state_dir says: clawmark rebuild search, then clawmark "

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "base/visible.h"
 
 namespace clawmark {
 
@@ -18,9 +19,8 @@ std::string one_line(std::string_view text, std::size_t characters_max) {
   for (std::size_t at = 0, count = 0; at < valid.size(); ++count) {
     if (count == characters_max) return out + "…";
     const char32_t c = next_code_point(valid, at);
-    const bool control = c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) ||
-                         (c >= 0x2066 && c <= 0x2069);
-    append_code_point(out, control ? U' ' : c);
+    const bool gap = c < 0x20 || (c >= 0x7F && c < 0xA0);  // what moves the cursor
+    if (gap || !is_invisible(c)) append_code_point(out, gap ? U' ' : c);
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/files.h"
 #include "base/limits_moving.h"
 #include "base/zstd.h"
 #include "log/chain.h"
@@ -70,8 +71,12 @@ Error ExportReader::bad_line(const char* reason, const std::string& what) const 
 
 Result<MoveCounts> ExportReader::read(const std::function<Status(const json::object&)>& each) {
   const std::unique_ptr<std::FILE, Closer> file(std::fopen(path_.c_str(), "re"));
-  if (!file) {
-    return make_error(ErrorKind::kInvalid, "import", "unreadable", "cannot read " + path_);
+  if (const auto info = stat_file(path_); !file || (info && info->is_directory)) {
+    return make_error(ErrorKind::kInvalid, "import", "unreadable",
+                      "cannot read " + path_ +
+                          (file ? ": it is a folder, not a file of clawmark "
+                                  "export"
+                                : ""));
   }
   std::string line, check;
   MoveCounts counts;
@@ -96,11 +101,14 @@ Result<MoveCounts> ExportReader::read(const std::function<Status(const json::obj
       return bad_line("damaged", "it, or a line before it, is not as it was written");
     }
     if (line_ == 1) {
-      if (get_int(*object, "clawmark_export") != 1 ||
-          get_int(*object, "schema") != static_cast<std::int64_t>(migrations().size())) {
-        return bad_line("newer", "it was written by another version of Clawmark (schema " +
-                                     std::to_string(get_int(*object, "schema")) + ", here " +
-                                     std::to_string(migrations().size()) +
+      const std::int64_t form = get_int(*object, "clawmark_export"),
+                         schema = get_int(*object, "schema");
+      const auto here = static_cast<std::int64_t>(migrations().size());
+      if (form != 1 || schema != here) {
+        return bad_line("newer", "it was written by another version of Clawmark (" +
+                                     (form != 1 ? "form " + std::to_string(form) + ", here 1"
+                                                : "schema " + std::to_string(schema) + ", here " +
+                                                      std::to_string(here)) +
                                      "): import it with that version and upgrade the store then");
       }
     }

@@ -1,7 +1,11 @@
 #include "projections/overview.h"
 
+#include "projections/forgetting.h"
+
 namespace clawmark {
 namespace {
+
+constexpr std::size_t kUntombedMax = 5000;  // counted no further
 
 Result<std::int64_t> count(Database& db, std::string_view sql) {
   CLAWMARK_ASSIGN(const auto value, db.query_int(sql));
@@ -197,7 +201,8 @@ Result<StoreFit> read_store_fit(Database& db, TimeMs before) {
                                " e.seq = c.message JOIN events t ON t.dedupe_key = 'forgotten:' ||"
                                " e.dedupe_key WHERE t.recorded_ms < ?1",
                                before));
-  out.unblanked = waiting.value_or(0);
+  CLAWMARK_ASSIGN(const auto deleted, untombed(db, before, kUntombedMax));
+  out.unblanked = waiting.value_or(0) + static_cast<std::int64_t>(deleted.size());
   out.chunks_forgotten = chunks.value_or(0);
   return out;
 }

@@ -100,5 +100,8 @@ struct SearchCounts {
   std::int64_t gone = 0;     // text could not be had
 };
 Result<SearchCounts> search_counts(Database& db);
+// Messages that are not in the index because their texts could not be read then, though a carrier
+// is known that has them: a rebuild finds them once it is back.
+Result<std::int64_t> count_unread(Database& db);
 
 }  // namespace clawmark

@@ -10,7 +10,7 @@ namespace {
 constexpr Severity kRed = Severity::kRed;
 constexpr Severity kWarn = Severity::kWarning;
 
-constexpr std::array<WarningKind, 21> kKinds = {{
+constexpr std::array<WarningKind, 22> kKinds = {{
     {"config", kRed, "", 0, "correct it, then: systemctl --user reload clawmark"},
     {"store", kRed, "", 0, "clawmark doctor"},
     {"daemon_absent", kWarn, "", 0, "systemctl --user start clawmark"},
@@ -26,6 +26,8 @@ constexpr std::array<WarningKind, 21> kKinds = {{
     {"parked", kWarn, "", 0, "clawmark parked list; clawmark parked retry"},
     {"texts_gone", kWarn, "", 0,
      "facts from them stay; retention=auto or verbatim keeps texts from then on (README)"},
+    {"texts_unread", kWarn, "", 0,
+     "once OpenClaw's folder is where state_dir says: clawmark rebuild search, then history"},
     {"unplaced", kWarn, "", 5 * kMinuteMs,
      "restore the agent's sessions.json or its session table; they are placed by themselves then"},
     {"source_stale", kWarn, "", 0, "is it still written to? clawmark doctor"},

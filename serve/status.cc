@@ -255,6 +255,13 @@ void look_at_store(Database& db, std::vector<Sign>& out) {
                    std::to_string(*gone) + " messages have lost their text: the host has rewritten "
                                            "or removed it, and no copy was kept"});
   }
+  if (const auto unread = count_unread(db); unread.ok() && *unread > 0) {
+    out.push_back({"texts_unread", "",
+                   std::to_string(*unread) +
+                       " messages are not in the search index: their texts could not be read when "
+                       "it was made; once the host's files are there: clawmark rebuild search, "
+                       "then clawmark rebuild history"});
+  }
   if (const auto unplaced = count_unplaced(db); unplaced.ok() && *unplaced > 0) {
     out.push_back({"unplaced", "",
                    std::to_string(*unplaced) +

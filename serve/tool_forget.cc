@@ -150,7 +150,7 @@ Result<ToolAnswer> purge_now(const ToolCallContext& context, ToolAnswer answer) 
     return answer;
   }
   CLAWMARK_ASSIGN(json::object report, context.serving.writer->run("purge", {}));
-  answer.text += " " + get_string(report, "text");
+  answer.text += (answer.text.empty() ? "" : " ") + get_string(report, "text");
   answer.ok = answer.ok && get_bool(report, "ok", true);
   answer.details["purge"] = std::move(report);
   return answer;

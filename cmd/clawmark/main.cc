@@ -2,6 +2,7 @@
 // argument parser.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 
@@ -146,6 +147,19 @@ int run_command_line(int argc, char** argv) {
   CliRegistry registry(app);
   add_all(registry);
   add_reference(registry, app);
+  // Whoever asked for JSON gets it, also when the rest of the line is wrong.
+  const auto refuse = [&](const CLI::ParseError& error) {
+    const bool as_json = std::any_of(
+        argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
+    if (as_json && error.get_exit_code() != 0) {
+      std::printf(
+          "%s\n",
+          to_text(json::object{{"error", json::object{{"code", "usage"},
+                                                      {"message", std::string(error.what())}}}})
+              .c_str());
+    }
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  };
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {
@@ -155,9 +169,9 @@ int run_command_line(int argc, char** argv) {
                    unknown.front().c_str());
       return kExitUsage;
     }
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    return refuse(error);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    return refuse(error);
   }
   set_log_level(LogLevel::kError);
   Session session(globals);

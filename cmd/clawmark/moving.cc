@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "cmd/clawmark/outward.h"
+#include "cmd/setup/setup.h"
 #include "cmd/terminal.h"
 #include "log/moving.h"
 #include "projections/overview.h"
@@ -96,7 +97,8 @@ Result<MoveCounts> import_file(const Config& config, const std::string& path, bo
   // First the whole file, so that a damaged one does not even make a store.
   ExportReader reader(path);
   CLAWMARK_ASSIGN(MoveCounts counts, reader.read([](const json::object&) { return Status(Ok{}); }));
-  if (!keep && !stat_file(config.db_path)) {
+  const bool is_new = !stat_file(config.db_path);
+  if (!keep && is_new) {
     counts.fresh = counts.events;
     return counts;
   }
@@ -104,8 +106,15 @@ Result<MoveCounts> import_file(const Config& config, const std::string& path, bo
   StoreOptions options;
   options.path = config.db_path;
   options.holder = "clawmark import pid " + std::to_string(::getpid());
-  CLAWMARK_ASSIGN(Store store, Store::open(options, clock));
-  return import_store(store, path, keep);
+  auto taken = [&]() -> Result<MoveCounts> {
+    CLAWMARK_ASSIGN(Store store, Store::open(options, clock));
+    return import_store(store, path, keep);
+  }();
+  // A store that was only made for what it then refused is no store.
+  if (!taken.ok() && is_new && taken.error().stage == "import") {
+    for (const auto& file : memory_files(config)) ::unlink(file.c_str());
+  }
+  return taken;
 }
 
 int import_all(Session& session, const std::string& path, bool dry_run) {

@@ -47,7 +47,9 @@ TEST(Terminal, tables_are_aligned_by_characters) {
 }
 
 TEST(Terminal, control_characters_never_reach_the_screen) {
-  EXPECT_EQ(one_line("a\x1b[31mb\nc\u202Ed", 100), "a [31mb c d");
+  EXPECT_EQ(one_line("a\x1b[31mb\nc\u202Ed", 100), "a [31mb cd");
+  EXPECT_EQ(one_line("pay\u200B pal\U000E0041\U000E0042 x\u2066y", 100), "pay pal xy");
+  EXPECT_EQ(one_line("\U0001F469\u200D\U0001F4BB", 100), "\U0001F469\u200D\U0001F4BB");
   EXPECT_EQ(one_line("ééééé", 3), "ééé…");
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -141,7 +142,7 @@ TEST_F(MainJob, C078_keys_are_never_folded_together) {
   EXPECT_THAT(facts, AllOf(HasSubstr("first note"), HasSubstr("second note")));
   for (const char* key : {"pref.Straße", "pref.STRASSE", "pref.caf\u00e9", "pref.cafe\u0301"}) {
     const Outcome refused = world_->clawmark({"set", key, "x"});
-    EXPECT_EQ(refused.code, 1) << key;
+    EXPECT_EQ(refused.code, 2) << key;
     EXPECT_THAT(refused.out + refused.err, HasSubstr("key")) << key;
   }
 }
@@ -227,6 +228,31 @@ TEST(CommandLine, mistakes_have_their_own_exit_codes) {
   EXPECT_EQ(none.code, 69);
   EXPECT_THAT(none.err, HasSubstr("clawmarkd"));
   EXPECT_THAT(world.clawmark({"frobnicate"}).err, HasSubstr("no command `frobnicate`"));
+  const Outcome wrong = world.clawmark({"search", "--limit", "much", "tea", "--json"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.out, HasSubstr(R"({"error":{"code":"usage")"));
+
+  const World there;
+  ASSERT_EQ(there.once().code, 0);
+  EXPECT_EQ(there.clawmark({"forget", "user.nothing_like_it"}).code, 1) << "nothing was forgotten";
+  EXPECT_EQ(there.clawmark({"forget"}).code, 2);
+  EXPECT_EQ(there.clawmark({"set", "no key", "Ada"}).code, 2);
+  EXPECT_EQ(there.clawmark({"restore", "--at", "some day"}).code, 2);
+  EXPECT_EQ(there.clawmark({"search", "tea", "--at", "some day"}).code, 2);
+}
+
+TEST(CommandLine, texts_that_could_not_be_read_are_named_until_the_index_is_made_again) {
+  const World world;
+  ASSERT_EQ(world.once().code, 0);
+  EXPECT_THAT(world.clawmark({"status"}).out, Not(HasSubstr("texts_unread")));
+  const std::string away = world / "away";
+  std::filesystem::rename(world.state(), away);
+  ASSERT_EQ(world.clawmark({"rebuild", "search"}).code, 0);
+  std::filesystem::rename(away, world.state());
+  EXPECT_THAT(world.clawmark({"status", "--json"}).out,
+              AllOf(HasSubstr("texts_unread"), HasSubstr("clawmark rebuild search")));
+  ASSERT_EQ(world.clawmark({"rebuild", "search"}).code, 0);
+  EXPECT_THAT(world.clawmark({"status", "--json"}).out, Not(HasSubstr("texts_unread")));
 }
 
 TEST(CommandLine, a_mistyped_path_makes_no_store) {

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "projections/overview.h"
 #include "projections/rebuild.h"
 #include "projections/search.h"
 #include "tests/support/store_builder.h"
@@ -150,8 +151,13 @@ TEST(Deletion, C020_a_session_deleted_from_the_database_leaves_nothing_to_find) 
   db.write(s6);
   w.drain();
   expect_badge_found(w);
+  const auto unpurged = [&] {
+    return read_store_fit(w.store->db(), {w.clock.now().value + kDayMs}).value().unblanked;
+  };
+  EXPECT_EQ(unpurged(), 0);
   db.remove(s5.session_id, kMs + 20 * kDayMs);
   w.drain();
+  EXPECT_GT(unpurged(), 0) << "an export has to wait for the purge";
   in_every_light(w, [&] { expect_badge_gone(w); });
 }
 
