@@ -1,8 +1,7 @@
 // doctor: what is inside the store, beyond its log.
 
-#include <sys/statvfs.h>
-
 #include "base/clock.h"
+#include "base/disk.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "cmd/doctor_parts.h"
@@ -34,19 +33,17 @@ std::vector<Check> unreadable(const char* name, const Error& error) {
 }  // namespace
 
 std::vector<Check> check_disk(const Config& config) {
-  struct statvfs disk {};
   const std::string folder = dir_name(config.db_path);
-  if (::statvfs(folder.c_str(), &disk) != 0) return {};
-  const auto free =
-      static_cast<std::int64_t>(disk.f_bavail) * static_cast<std::int64_t>(disk.f_frsize);
+  const auto free = free_bytes(folder);
+  if (!free) return {};
   const auto file = stat_file(config.db_path);
   const std::int64_t size = file ? file->size : 0;
-  const std::string room = mebibytes(free) + " free in " + folder;
-  if (free < kRoomLeastBytes) {
+  const std::string room = mebibytes(*free) + " free in " + folder;
+  if (*free < kRoomLeastBytes) {
     return {check_bad("disk", room + ": the store cannot grow",
                       "free space there; work resumes by itself")};
   }
-  if (free < size + kRoomLeastBytes) {
+  if (*free < size + kRoomLeastBytes) {
     return {check_warn("disk", room + ", the store has " + mebibytes(size),
                        "a purge, a rebuild or an upgrade needs as much again: free space there")};
   }

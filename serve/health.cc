@@ -10,9 +10,10 @@ namespace {
 constexpr Severity kRed = Severity::kRed;
 constexpr Severity kWarn = Severity::kWarning;
 
-constexpr std::array<WarningKind, 22> kKinds = {{
+constexpr std::array<WarningKind, 23> kKinds = {{
     {"config", kRed, "", 0, "correct it, then: systemctl --user reload clawmark"},
     {"store", kRed, "", 0, "clawmark doctor"},
+    {"disk_full", kRed, "", 0, "make room there; it goes on by itself"},
     {"daemon_absent", kWarn, "", 0, "systemctl --user start clawmark"},
     {"worker_stopped", kRed, "store", 0, "remove the cause, then restart clawmarkd"},
     {"worker_stuck", kRed, "worker_stopped", 0, "clawmark doctor; journalctl --user -u clawmark"},

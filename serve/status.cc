@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/disk.h"
+#include "base/files.h"
 #include "log/cursor.h"
 #include "log/event_log.h"
 #include "projections/overview.h"
@@ -13,6 +15,7 @@ namespace clawmark {
 namespace {
 
 constexpr std::size_t kSkippedTold = 50;
+constexpr std::int64_t kDiskLeastBytes = 256 * 1024;        // under which a commit may not fit
 constexpr std::int64_t kHandshakeStaleMs = 15 * kMinuteMs;  // the plugin greets every 5 minutes
 
 // They go by sources, by the clock or by requests: their cursors never say how far the log is read.
@@ -238,6 +241,15 @@ void look_at_plugin(Serving& serving, std::vector<Sign>& out) {
   }
 }
 
+// A store needs room to take anything in, also to forget.
+void look_at_disk(const std::string& folder, std::vector<Sign>& out) {
+  const auto left = free_bytes(folder);
+  if (!left || *left >= kDiskLeastBytes) return;
+  out.push_back({"disk_full", folder,
+                 "no space is left for the memory in " + folder + " (" +
+                     std::to_string(*left / 1024) + " KiB): nothing new can be kept"});
+}
+
 void look_at_store(Database& db, std::vector<Sign>& out) {
   if (const auto sources = read_source_states(db); sources.ok()) {
     for (const SourceStateRow& source : *sources) {
@@ -294,6 +306,7 @@ std::vector<Sign> signs_of(Serving& serving) {
     }
   }
   look_at_plugin(serving, out);
+  look_at_disk(dir_name(serving.config()->db_path), out);
   look_at_store(**lease, out);
   return out;
 }

@@ -101,6 +101,7 @@ TEST_F(FullDisk, C158_the_service_reads_on_says_what_is_full_and_resumes_alone) 
   EXPECT_TRUE(eventually([&] { return !state("user.later", std::string(1500, 'y')); }));
   EXPECT_TRUE(eventually([&] { return status().find("full") != std::string::npos; })) << status();
   EXPECT_NE(status().find(dir_ / "data"), std::string::npos) << "says where";
+  EXPECT_NE(status().find("disk_full"), std::string::npos) << status();
   EXPECT_TRUE(daemon.is_running()) << daemon.err();
   const json::object caller{
       {"agent", "main"}, {"session_key", "agent:main:main"}, {"trigger", "user"}};
