@@ -203,6 +203,7 @@ Result<json::object> PipelinePort::purge_all() {
               ? "none is left in any file of the store."
               : "words of them are still in " + std::to_string(report.still_in.size()) +
                     " file(s), in something that was not forgotten.";
+  text += " Keys of facts stay as tombstones, also where they repeat words.";
   return json::object{{"ok", true},
                       {"text", std::move(text)},
                       {"events", report.events},

@@ -72,10 +72,14 @@ std::string listed(const json::array& facts, const json::array& messages) {
 
 ToolAnswer preview_answer(const ToolCallContext& context, const ForgetPlan& plan) {
   json::array facts = facts_json(plan.facts);
-  for (auto& fact : facts_json(plan.losing)) facts.push_back(std::move(fact));
+  for (auto& fact : facts_json(plan.losing)) {
+    if (std::find(facts.begin(), facts.end(), json::value(fact)) == facts.end()) {
+      facts.push_back(std::move(fact));
+    }
+  }
   json::array messages = messages_json(context, plan.messages);
   json::array sources = messages_json(context, plan.sources);
-  const std::size_t count = plan.facts.size() + plan.losing.size();
+  const std::size_t count = facts.size();
   std::string text = "Would forget " + counted(count, "fact", "facts") + " and " +
                      counted(plan.messages.size(), "message", "messages") + " for good";
   if (!plan.sources.empty()) {
