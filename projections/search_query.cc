@@ -24,6 +24,11 @@ constexpr std::int64_t kRankRowsMax = 6000;  // of common words that only add to
 constexpr std::size_t kWordsMax = 16;        // the rarest; a long prompt's further words say little
 constexpr std::size_t kClockEvery = 64;      // rows between looks at the clock
 
+// What may be shown at place ?1 of agent ?2, before it is looked at whose it is.
+constexpr char kShownAt[] =
+    " FROM search_docs__g# d JOIN messages m ON m.seq = d.message WHERE d.place = ?1 AND d.state = "
+    "'indexed' AND m.recallable = 1 AND m.agent = ?2";
+
 struct IndexStats {
   std::int64_t rows = 0, tokens = 0, newest = 0;
 };
@@ -310,11 +315,11 @@ class Search {
   Result<Seq> shown_at(std::int64_t place) {
     const auto [entry, fresh] = shown_.try_emplace(place);
     if (!fresh) return entry->second;
+    static const std::string kSelect =
+        std::string("SELECT d.message, m.audience, m.occurred_ms") + kShownAt;
     Seq message;
     CLAWMARK_TRY(tables_.each(
-        "SELECT d.message, m.audience, m.occurred_ms FROM search_docs__g# d JOIN messages m ON "
-        "m.seq = d.message WHERE d.place = ?1 AND d.state = 'indexed' AND m.recallable = 1 AND "
-        "m.agent = ?2",
+        kSelect.c_str(),
         [&](Statement& row) {
           if (is_open(row.text(1), row.time(2))) message = {row.integer(0)};
         },
@@ -325,16 +330,14 @@ class Search {
 
   // The same, and what is known of it is kept.
   Result<Seq> whole_at(std::int64_t place) {
-    static const std::string select =
-        std::string("SELECT ") + kMessageColumns + kDocColumns +
-        " FROM search_docs__g# d JOIN messages m ON m.seq = d.message "
-        "WHERE d.place = ?1 AND d.state = 'indexed' AND m.recallable = 1 AND m.agent = ?2";
+    static const std::string kSelect =
+        std::string("SELECT ") + kMessageColumns + kDocColumns + kShownAt;
     if (const auto known = shown_.find(place); known != shown_.end() && known->second.value == 0) {
       return Seq{};
     }
     Seq message;
     CLAWMARK_TRY(tables_.each(
-        select.c_str(),
+        kSelect.c_str(),
         [&](Statement& at) {
           MessageRow row = read_message_row(at);
           if (!is_open(row.audience, row.occurred)) return;

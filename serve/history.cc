@@ -100,8 +100,8 @@ Result<std::vector<HistoryText>> history_texts(const ToolCallContext& context,
   const std::int64_t end = context.serving.clock.steady_ms() + wait_ms;
   for (std::size_t at = 0; at < shown.size(); at += kTextsAtOnce) {
     const auto some = std::span(shown).subspan(at, std::min(kTextsAtOnce, shown.size() - at));
-    const BodyAnswer bodies = context.serving.bodies.get(
-        context.db, some, end - context.serving.clock.steady_ms());
+    const BodyAnswer bodies =
+        context.serving.bodies.get(context.db, some, end - context.serving.clock.steady_ms());
     for (std::size_t i = 0; i < bodies.bodies.size(); ++i) {
       if (bodies.bodies[i].state == BodyState::kGone) continue;
       out[at + i].text = presentable_text(bodies.bodies[i].text);
