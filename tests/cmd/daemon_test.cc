@@ -250,6 +250,17 @@ TEST(Daemon, C169_credentials_of_endpoints_show_nowhere) {
   EXPECT_THAT(everything, AllOf(Not(HasSubstr("pw-hidden")), Not(HasSubstr("sk-EXAMPLE-hidden"))));
 }
 
+TEST(Daemon, C164_the_first_start_says_what_the_whole_history_will_cost) {
+  World world;
+  world.extra["CLAWMARK_EXTRACT_URL"] = "http://127.0.0.1:9/v1";
+  world.extra["CLAWMARK_EXTRACT_MODEL"] = "scripted";
+  Process daemon("clawmarkd", {}, world.environment());
+  ASSERT_TRUE(eventually([&] { return answers(world); })) << daemon.err();
+  EXPECT_THAT(daemon.err(), HasSubstr("OpenClaw's history: "));
+  EXPECT_THAT(daemon.err(), Not(HasSubstr("history: 0 messages")));
+  EXPECT_THAT(daemon.err(), HasSubstr("daily_usd_max"));
+}
+
 TEST(Daemon, C180_a_blocked_hook_is_named_and_reading_goes_on) {
   const World world;
   Process daemon("clawmarkd", {}, world.environment());
