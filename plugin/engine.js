@@ -6,7 +6,7 @@
 import { manifestOf, estimateTokens, tailFrom } from "./engine/assemble.js";
 import { callerFromUpdate } from "./caller.js";
 import { compactHistory } from "./engine/compact.js";
-import { cutOf, limitsOf, turnsOf } from "./engine/tail.js";
+import { cutOf, heldUpTo, limitsOf, turnsOf } from "./engine/tail.js";
 import { withoutLarge } from "./engine/large.js";
 import { messageTokens } from "./engine/tokens.js";
 import { unitsOf } from "./engine/units.js";
@@ -138,9 +138,11 @@ async function contextOf({ turn, turns, state, reserve }, parts) {
     : await recursiveContext(turns, input, state, ask);
   const limits = limitsOf(input);
   const omitted = turns.slice(0, start).reduce((all, one) => all + one.messages, 0);
-  // What the service does not hold yet, or would not give back, has to be shown.
+  // What the service does not hold yet, or would not give back, has to be shown. It reads a
+  // conversation from its beginning; a tail more, as it also counts what was taken back.
   if (omitted > (state.stored ?? 0)) {
-    start = cutOf(turns, limitsOf({ ...input, keepAll: true }));
+    start = Math.max(heldUpTo(turns, (state.stored ?? 0) - input.freshTail),
+      cutOf(turns, limitsOf({ ...input, keepAll: true })));
     state.frozen = undefined;
     block = "";
   }

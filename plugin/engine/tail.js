@@ -103,6 +103,13 @@ export function cutOf(turns, limits, { anchor, notBefore } = {}) {
   return cutDown(turns, start, limits.hard, limits.low);
 }
 
+/** The first turn of which the first `stored` messages do not hold all. */
+export function heldUpTo(turns, stored) {
+  let messages = 0;
+  const first = turns.findIndex((turn) => (messages += turn.messages) > stored);
+  return first < 0 ? Math.max(0, turns.length - 1) : first;
+}
+
 /** At least the fresh tail, not more than may grow, not too many tokens. */
 function holds(start, least, end, sums, limits) {
   return start <= least && least - start < limits.grow

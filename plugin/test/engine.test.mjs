@@ -63,6 +63,15 @@ test("what the service does not hold is shown: away, behind, closed or incognito
   }
 });
 
+test("while the service lags, what it holds stays outside, and a tail more is shown", async () => {
+  const link = service(150);
+  const lagging = await makeEngine({ link, config }).assemble(
+    turn(talk(150), { sessionKey: "agent:main:dashboard:lag" }));
+  assert.equal(lagging.messages.length, 300 - (150 - 20), "not the whole conversation");
+  assert.match(lagging.messages[0].content, /^question 65 /);
+  assert.match(lagging.systemPromptAddition, /messages are stored outside/);
+});
+
 test("the budget holds whatever the service says, with a place for the newest word", async () => {
   const prompt = "word ".repeat(500);
   for (const total of [undefined, 2000]) {
