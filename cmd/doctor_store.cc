@@ -172,11 +172,18 @@ std::vector<Check> check_forgotten(const Config& config) {
   const SystemClock clock;
   const auto fit = read_store_fit(*db, {clock.now().value - 2 * kFollowForgettingMs});
   if (!fit.ok()) return unreadable("forgotten", fit.error());
-  if (fit->unblanked + fit->chunks_forgotten > 0) {
+  if (fit->waiting() > 0) {
     return {check_warn("forgotten",
-                       format_count(fit->unblanked + fit->chunks_forgotten) +
-                           " forgotten messages still have something in the store",
+                       format_count(fit->waiting()) +
+                           " forgotten messages or facts are still in the store",
                        "start clawmarkd, or: clawmark forget --purge")};
+  }
+  const auto young = read_store_fit(*db, clock.now());
+  if (young.ok() && young->waiting() > 0) {
+    return {check_ok("forgotten",
+                     format_count(young->waiting()) +
+                         " lately forgotten messages or facts leave the log within the hour; at "
+                         "once: clawmark forget --purge")};
   }
   return {check_ok("forgotten", "what was forgotten is out of the log")};
 }

@@ -203,6 +203,15 @@ Result<StoreFit> read_store_fit(Database& db, TimeMs before) {
                                before));
   CLAWMARK_ASSIGN(const auto deleted, untombed(db, before, kUntombedMax));
   out.unblanked = waiting.value_or(0) + static_cast<std::int64_t>(deleted.size());
+  CLAWMARK_ASSIGN(
+      const auto facts,
+      db.query_int(
+          "SELECT count(DISTINCT o.seq) FROM fact_observations o JOIN events e ON e.seq ="
+          " o.seq WHERE o.state = 'forgotten' AND o.kind IN ('stated', 'extracted') AND"
+          " e.redacted = 0 AND o.key IN (SELECT payload ->> '$.key' FROM events WHERE type ="
+          " 'fact.forgotten' AND recorded_ms < ?1)",
+          before));
+  out.facts_unblanked = facts.value_or(0);
   out.chunks_forgotten = chunks.value_or(0);
   return out;
 }

@@ -89,6 +89,9 @@ struct StoreFit {
   std::int64_t chunks_astray = 0;     // of messages that are not there
   std::int64_t chunks_forgotten = 0;  // of messages that were forgotten
   std::int64_t unblanked = 0;         // forgotten before `before`, and their text still in the log
+  std::int64_t facts_unblanked = 0;   // events that still say a fact which was
+  // What is still somewhere in the store though it was forgotten.
+  std::int64_t waiting() const { return unblanked + facts_unblanked + chunks_forgotten; }
 };
 Result<StoreFit> read_store_fit(Database& db, TimeMs before);
 

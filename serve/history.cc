@@ -169,12 +169,15 @@ TimeRange time_range(const json::object& params, std::string_view zone) {
     if (text.empty() && given->is_string()) continue;
     const auto when = parse_when(text, zone);
     if (!when) {
-      out.refused = refusal(std::string(name) +
-                            " is no time. Say a date (2026-01-31) or ISO 8601 "
-                            "(2026-01-31T18:00:00Z).");
+      out.refused = bad_request(std::string(name) +
+                                " is no time. Say a date (2026-01-31) or ISO 8601 "
+                                "(2026-01-31T18:00:00Z).");
       return out;
     }
     *member = *when;
+  }
+  if (out.before.value != 0 && out.before <= out.since) {
+    out.refused = bad_request("since must be earlier than before.");
   }
   return out;
 }
@@ -197,8 +200,8 @@ IntParam int_param(const json::object& params, std::string_view name,
     if (got.ec == std::errc() && got.ptr == text.data() + text.size()) value = parsed;
   }
   if (value && *value >= min && *value <= max) return {*value, std::nullopt};
-  return {0, refusal(std::string(name) + " must be a whole number from " + std::to_string(min) +
-                     " to " + std::to_string(max) + ".")};
+  return {0, bad_request(std::string(name) + " must be a whole number from " + std::to_string(min) +
+                         " to " + std::to_string(max) + ".")};
 }
 
 }  // namespace clawmark

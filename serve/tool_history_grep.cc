@@ -390,7 +390,7 @@ Result<ToolAnswer> tool_grep(const ToolCallContext& context, const json::object&
   const Status done = mode == "regex" ? grep_regex(grep) : grep_words(grep);
   if (!done.ok()) {
     if (done.error().kind != ErrorKind::kInvalid) return done.error();
-    return refusal(done.error().message + ".");
+    return bad_request(done.error().message + ".");
   }
   CLAWMARK_TRY(set_indexes(grep));
   return answer_of(grep);

@@ -197,7 +197,8 @@ std::string progress_note(Database& db) {
 Result<ToolAnswer> tool_search(const ToolCallContext& context, const json::object& params) {
   Serving& serving = context.serving;
   const auto config = serving.config();
-  const std::int64_t deadline = serving.clock.steady_ms() + kToolMs;
+  const std::int64_t deadline =
+      serving.clock.steady_ms() + (context.by == "cli" ? kOperatorMs : kToolMs);
   if (context.sight.holders.empty()) return closed_answer(context.sight);
   RecallQuery query;
   query.text = get_string(params, "query");

@@ -11,6 +11,7 @@
 
 namespace clawmark {
 
+constexpr std::int64_t kOperatorMs = 5000;         // of a search by a person, who can wait
 constexpr std::int64_t kToolMs = 250;              // of a search, wall time
 constexpr std::int64_t kReconcileWaitMs = 20'000;  // then it goes on in the background
 

@@ -85,7 +85,11 @@ void add_inject(Registry& registry) {
           }
           if (const auto* short_of = find_array(found, "degraded");
               short_of && !short_of->empty()) {
-            std::fprintf(stderr, "came short: %s\n", to_text(json::value(*short_of)).c_str());
+            std::string parts;
+            for (const auto& part : *short_of) {
+              parts += (parts.empty() ? "" : ", ") + std::string(view(part.as_string()));
+            }
+            std::fprintf(stderr, "came short: %s\n", parts.c_str());
           }
         });
       });

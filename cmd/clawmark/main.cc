@@ -148,9 +148,9 @@ int run_command_line(int argc, char** argv) {
   add_all(registry);
   add_reference(registry, app);
   // Whoever asked for JSON gets it, also when the rest of the line is wrong.
+  const bool as_json = std::any_of(
+      argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
   const auto refuse = [&](const CLI::ParseError& error) {
-    const bool as_json = std::any_of(
-        argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
     if (as_json && error.get_exit_code() != 0) {
       std::printf(
           "%s\n",
@@ -165,9 +165,10 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::RequiredError& error) {
     const auto unknown = app.remaining();
     if (app.get_subcommands().empty() && !unknown.empty()) {
-      std::fprintf(stderr, "clawmark: there is no command `%s`; `clawmark --help` lists them\n",
-                   unknown.front().c_str());
-      return kExitUsage;
+      globals.json = as_json;
+      return Session(globals).fail(make_error(
+          ErrorKind::kInvalid, "cli", "usage",
+          "there is no command `" + unknown.front() + "`; `clawmark --help` lists them"));
     }
     return refuse(error);
   } catch (const CLI::ParseError& error) {

@@ -58,10 +58,10 @@ int export_all(Session& session, const std::string& path) {
   // What was forgotten a moment ago is still in the log's payloads: it must not travel.
   const auto fit = read_store_fit(*db, SystemClock().now());
   if (!fit.ok()) return session.fail(fit.error());
-  if (fit->unblanked + fit->chunks_forgotten > 0) {
+  if (fit->waiting() > 0) {
     return session.fail(make_error(ErrorKind::kConflict, "export", "forgotten_waits",
-                                   format_count(fit->unblanked + fit->chunks_forgotten) +
-                                       " forgotten messages still have something in the store; "
+                                   format_count(fit->waiting()) +
+                                       " forgotten messages or facts are still in the store; "
                                        "clawmark forget --purge takes it out, then export again"));
   }
   if (path != "-" && stat_file(path)) {
@@ -93,6 +93,11 @@ int export_all(Session& session, const std::string& path) {
   });
 }
 
+// A store that was only made for what it then refused is no store.
+void drop_new_store(const Config& config) {
+  for (const auto& file : memory_files(config)) ::unlink(file.c_str());
+}
+
 Result<MoveCounts> import_file(const Config& config, const std::string& path, bool keep) {
   // First the whole file, so that a damaged one does not even make a store.
   ExportReader reader(path);
@@ -110,10 +115,7 @@ Result<MoveCounts> import_file(const Config& config, const std::string& path, bo
     CLAWMARK_ASSIGN(Store store, Store::open(options, clock));
     return import_store(store, path, keep);
   }();
-  // A store that was only made for what it then refused is no store.
-  if (!taken.ok() && is_new && taken.error().stage == "import") {
-    for (const auto& file : memory_files(config)) ::unlink(file.c_str());
-  }
+  if (!taken.ok() && is_new && taken.error().stage == "import") drop_new_store(config);
   return taken;
 }
 
@@ -157,7 +159,8 @@ Result<ForeignCounts> import_other(const Globals& globals, const Config& config,
   target.holder = holder_of(globals.as);
   // Where there is no store yet, a look is taken with one that goes again.
   std::string scratch;
-  if (!keep && !stat_file(config.db_path)) {
+  const bool is_new = !stat_file(config.db_path);
+  if (!keep && is_new) {
     std::string pattern =
         (std::filesystem::temp_directory_path() / "clawmark-look-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) return export_error("target", "no temporary folder");
@@ -170,6 +173,7 @@ Result<ForeignCounts> import_other(const Globals& globals, const Config& config,
   }();
   std::error_code code;
   if (!scratch.empty()) std::filesystem::remove_all(scratch, code);
+  if (keep && is_new && !done.ok() && done.error().stage != "lock") drop_new_store(config);
   return done;
 }
 

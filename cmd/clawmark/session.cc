@@ -67,6 +67,16 @@ Result<Session::Local*> Session::local(Access access) {
 
 Result<json::object> Session::ask(std::string_view command, json::object params, Access access,
                                   std::int64_t timeout_ms) {
+  // A mistyped key may be that of the store's path: nothing is written on such terms.
+  if (!config().problems.empty()) {
+    if (access != Access::kRead) {
+      return make_error(ErrorKind::kInvalid, "config", "config",
+                        config().problems.front() + "; nothing was changed");
+    }
+    for (const auto& problem : config().problems) {
+      std::fprintf(stderr, "clawmark: %s\n", problem.c_str());
+    }
+  }
   const std::string target = "/v1/admin/" + std::string(command);
   const std::string body = to_text(json::object{{"params", std::move(params)}});
   if (!local_) {

@@ -91,8 +91,18 @@ std::string free_name(const std::string& path) {
   }
 }
 
-Status write_noted(const std::string& path, const std::string& text, const char* step,
+// Where the file really is: a link to it stays one.
+std::string real_path(const std::string& path) {
+  std::error_code code;
+  const auto real = std::filesystem::canonical(path, code);
+  return code ? path : real.string();
+}
+
+Status write_noted(const std::string& named, const std::string& text, const char* step,
                    const Note& note) {
+  const std::string path = real_path(named);
+  std::error_code code;
+  const auto mode = std::filesystem::status(path, code).permissions();
   json::object record{{"step", step}, {"path", path}, {"sha256", to_hex(sha256(text))}};
   const auto old = read_file(path, kConfigMax);
   const std::string copy = old.ok() ? free_name(path) : "";
@@ -103,7 +113,12 @@ Status write_noted(const std::string& path, const std::string& text, const char*
   CLAWMARK_TRY(note(record));
   CLAWMARK_TRY(make_private_dir(dir_name(path)));
   if (old.ok()) CLAWMARK_TRY(write_file_atomic(copy, *old));
-  return write_file_atomic(path, text);
+  CLAWMARK_TRY(write_file_atomic(path, text));
+  if (old.ok()) {  // who may read it may still, also when the copy comes back
+    std::filesystem::permissions(copy, mode, code);
+    std::filesystem::permissions(path, mode, code);
+  }
+  return Ok{};
 }
 
 // For an EnvironmentFile of systemd.

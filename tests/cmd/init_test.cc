@@ -272,6 +272,20 @@ TEST_F(Init, killed_at_any_of_its_commands_it_can_be_undone) {
   }
 }
 
+TEST_F(Init, a_linked_configuration_stays_a_link_with_its_mode) {
+  support::write_text(world / "dotfiles/config.json", "{\"recall_limit\": 4}\n");
+  ASSERT_EQ(::chmod((world / "dotfiles/config.json").c_str(), 0640), 0);
+  std::filesystem::create_directories(world / ".config/clawmark");
+  std::filesystem::create_symlink(world / "dotfiles/config.json", config_file());
+  ASSERT_EQ(init({"--yes", "--recall-limit", "5"}).code, 0);
+  EXPECT_THAT(support::read_text(world / "dotfiles/config.json"), HasSubstr("5"));
+  ASSERT_EQ(world.clawmark({"uninstall", "--yes"}).code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(config_file()));
+  EXPECT_EQ(support::read_text(world / "dotfiles/config.json"), "{\"recall_limit\": 4}\n");
+  EXPECT_EQ(std::filesystem::status(world / "dotfiles/config.json").permissions(),
+            std::filesystem::perms(0640));
+}
+
 TEST_F(Init, a_change_that_was_only_announced_is_nothing_to_undo) {
   support::write_text(config_file(), "{\"recall_limit\": 4}\n");
   ASSERT_EQ(init({"--yes", "--recall-limit", "5"}).code, 0);

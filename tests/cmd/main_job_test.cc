@@ -232,13 +232,32 @@ TEST(CommandLine, mistakes_have_their_own_exit_codes) {
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.out, HasSubstr(R"({"error":{"code":"usage")"));
 
-  const World there;
+  EXPECT_THAT(world.clawmark({"frobnicate", "--json"}).out, HasSubstr(R"({"error":{"code":)"));
+
+  World there;
   ASSERT_EQ(there.once().code, 0);
+  EXPECT_EQ(there.clawmark({"grep", "tea", "--since", "some day"}).code, 2);
+  EXPECT_EQ(there.clawmark({"timeline", "--since", "2026-11-20", "--before", "2026-11-10"}).code,
+            2);
   EXPECT_EQ(there.clawmark({"forget", "user.nothing_like_it"}).code, 1) << "nothing was forgotten";
   EXPECT_EQ(there.clawmark({"forget"}).code, 2);
   EXPECT_EQ(there.clawmark({"set", "no key", "Ada"}).code, 2);
   EXPECT_EQ(there.clawmark({"restore", "--at", "some day"}).code, 2);
   EXPECT_EQ(there.clawmark({"search", "tea", "--at", "some day"}).code, 2);
+}
+
+TEST(CommandLine, nothing_is_written_on_a_configuration_that_is_wrong) {
+  World world;
+  ASSERT_EQ(world.once().code, 0);
+  world.extra["CLAWMARK_RECALL_LIMIT"] = "many";
+  const Outcome refused = world.clawmark({"set", "user.pet", "a newt"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("CLAWMARK_RECALL_LIMIT"));
+  const Outcome found = world.clawmark({"search", "Mollie"});
+  EXPECT_EQ(found.code, 0) << "a look is told of it";
+  EXPECT_THAT(found.err, HasSubstr("CLAWMARK_RECALL_LIMIT"));
+  world.extra.erase("CLAWMARK_RECALL_LIMIT");
+  EXPECT_THAT(world.clawmark({"facts"}).out, Not(HasSubstr("newt")));
 }
 
 TEST(CommandLine, texts_that_could_not_be_read_are_named_until_the_index_is_made_again) {

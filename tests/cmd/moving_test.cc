@@ -70,6 +70,26 @@ TEST_F(MovingFiles, what_was_forgotten_a_moment_ago_does_not_travel) {
   EXPECT_THAT(support::read_text(world / "m.jsonl"), Not(HasSubstr("Stripe")));
 }
 
+TEST_F(MovingFiles, a_fact_that_was_forgotten_a_moment_ago_does_not_travel_either) {
+  ASSERT_EQ(world.clawmark({"set", "user.pet", "a lantern fish called Zorbax"}).code, 0);
+  ASSERT_EQ(world.clawmark({"forget", "user.pet"}).code, 0);
+  const Outcome waits = world.clawmark({"export", world / "m.jsonl"});
+  EXPECT_EQ(waits.code, 1);
+  EXPECT_THAT(waits.err, HasSubstr("clawmark forget --purge"));
+  EXPECT_THAT(world.clawmark({"doctor"}).out, HasSubstr("leave the log within the hour"));
+  ASSERT_EQ(world.clawmark({"forget", "--purge"}).code, 0);
+  ASSERT_EQ(world.clawmark({"export", world / "m.jsonl"}).code, 0);
+  EXPECT_THAT(support::read_text(world / "m.jsonl"), Not(HasSubstr("Zorbax")));
+}
+
+TEST_F(MovingFiles, what_cannot_be_imported_makes_no_store) {
+  support::write_text(world / "mine", "precious");
+  for (const char* kind : {"clawmark", "recursive-claw", "worldclaw", "lcm", "memory-files"}) {
+    EXPECT_NE(there({"import", "--from", kind, world / "mine"}).code, 0) << kind;
+    EXPECT_FALSE(std::filesystem::exists(world / "new/clawmark.db")) << kind;
+  }
+}
+
 TEST_F(MovingFiles, a_running_daemon_keeps_its_store_to_itself) {
   ASSERT_EQ(world.clawmark({"export", world / "m.jsonl"}).code, 0);
   support::Process daemon("clawmarkd", {}, world.environment());
