@@ -173,10 +173,10 @@ std::vector<Check> check_forgotten(const Config& config) {
   const auto fit = read_store_fit(*db, {clock.now().value - 2 * kFollowForgettingMs});
   if (!fit.ok()) return unreadable("forgotten", fit.error());
   if (fit->waiting() > 0) {
-    return {check_warn("forgotten",
-                       format_count(fit->waiting()) +
-                           " forgotten messages or facts are still in the store",
-                       "start clawmarkd, or: clawmark forget --purge")};
+    return {check_warn(
+        "forgotten",
+        format_count(fit->waiting()) + " forgotten messages or facts are still in the store",
+        "start clawmarkd, or: clawmark forget --purge")};
   }
   const auto young = read_store_fit(*db, clock.now());
   if (young.ok() && young->waiting() > 0) {
