@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pwd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -197,11 +198,16 @@ std::string unsafe_filesystem(const std::string& path) {
 Result<FileLock> FileLock::acquire(const std::string& path, std::string_view holder) {
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!fd.valid()) return file_error("open lock", path);
-  while (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+  constexpr int kLooks = 100, kBetweenMs = 5;  // a new owner names itself just after it locks
+  for (int look = 1; ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0; ++look) {
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) return file_error("lock", path);
     std::string who = read_file(path, 4096).value_or("");
     while (who.ends_with('\n')) who.pop_back();
+    if (who.empty() && look < kLooks) {
+      ::poll(nullptr, 0, kBetweenMs);
+      continue;
+    }
     return make_error(ErrorKind::kConflict, "lock", "held",
                       "the store is in use by " + (who.empty() ? "another process" : who) +
                           " (lock file " + path + ")");

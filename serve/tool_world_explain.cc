@@ -39,8 +39,10 @@ class Why {
         ", last said " + format_date(fact.last_observed, zone_) + ", for " + fact.holder + ")");
     CLAWMARK_ASSIGN(const auto trail, fact_trail(context_.db, fact, kShown));
     for (const auto& row : trail) {
+      // It counted when it was said; a newer one holds.
+      const bool holds = fold_case(row.value) == fold_case(fact.value);
       add("  " + row.kind + " as \u201c" + shorten(quote_inline(row.value), 100) + "\u201d (" +
-          row.state + ")");
+          (row.state == "active" && !holds ? "replaced since" : row.state) + ")");
       CLAWMARK_TRY(event({row.event}));
       if (row.message > 0) CLAWMARK_TRY(message({row.message}, row.quote));
     }

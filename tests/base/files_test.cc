@@ -2,13 +2,16 @@
 
 #include "base/files.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 
 #include "base/zstd.h"
 
@@ -96,6 +99,17 @@ TEST_F(FilesTest, a_lock_is_held_for_life_and_names_its_holder) {
   ASSERT_TRUE(third.ok());
   EXPECT_EQ(read_file(file("l")).value(), "short\n") << "nothing of the longer name is left";
   EXPECT_EQ(mode_of(file("l")), 0600);
+}
+
+TEST_F(FilesTest, who_has_the_lock_and_has_not_said_so_yet_is_waited_for) {
+  const Fd owner(::open(file("l").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(::flock(owner.get(), LOCK_EX), 0);
+  auto second =
+      std::async(std::launch::async, [&] { return FileLock::acquire(file("l"), "other"); });
+  ASSERT_EQ(::write(owner.get(), "pid 4711\n", 9), 9);
+  const auto refused = second.get();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("pid 4711"));
 }
 
 TEST_F(FilesTest, a_moved_lock_stays_held) {

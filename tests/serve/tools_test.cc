@@ -95,6 +95,12 @@ TEST_F(Tools, C148_after_a_correction_only_the_new_value_is_found) {
   const auto& facts = found.at("details").as_object().at("facts").as_array();
   ASSERT_EQ(facts.size(), 1U) << to_text(found);
   EXPECT_EQ(text_of(facts[0].as_object(), "value"), "mysql");
+  const std::string why =
+      text_of(world.post("/v1/admin/explain",
+                         {{"params", {{"line", "project.stack.db"}, {"as", "telegram:101"}}}}),
+              "text");
+  EXPECT_NE(why.find("postgres\u201d (replaced since)"), std::string::npos) << why;
+  EXPECT_NE(why.find("mysql\u201d (active)"), std::string::npos) << why;
 }
 
 TEST_F(Tools, C148_a_fact_is_found_by_the_words_of_its_key) {
