@@ -295,6 +295,7 @@ void run(std::size_t messages, const std::string& keep) {
 }  // namespace clawmark::bench
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a long run is watched
   std::vector<std::size_t> sizes;
   std::string keep;
   for (int i = 1; i < argc; ++i) {
