@@ -225,13 +225,13 @@ Result<std::vector<GraphClaimRow>> claims_of(Database& db, const GraphScope& sco
     CLAWMARK_TRY(for_rows(
         db,
         "SELECT seq, message, kind, state, quote, body, said_ms FROM graph_claims WHERE agent = ?1 "
-        "AND holder = ?2 AND kind = 'node' AND type = ?3 AND key = ?4 AND state = 'live' ORDER BY "
-        "said_ms DESC, id LIMIT ?5",
+        "AND holder = ?2 AND kind = 'node' AND type = ?3 AND key = ?4 AND state = 'live' AND "
+        "said_ms <= ?6 AND seq <= ?7 ORDER BY said_ms DESC, id LIMIT ?5",
         [&](Statement& row) {
           rows.push_back({row.integer(0), row.integer(1), row.string(2), row.string(3),
                           row.string(4), row.string(5), row.time(6)});
         },
-        scope.agent, holder, type, key, limit));
+        scope.agent, holder, type, key, limit, scope.last_said(), scope.last_seq()));
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const GraphClaimRow& a, const GraphClaimRow& b) { return a.said > b.said; });

@@ -22,6 +22,10 @@ void add_search(Registry& registry) {
             session.ask("search", session.with_eyes(std::move(params)), Access::kRead);
         return session.finish(answer, [&](const json::object& found) {
           const auto& zone = session.config().timezone;
+          if (!get_bool(found, "ok", true)) {
+            std::printf("%s\n", get_string(found, "text").c_str());
+            return;
+          }
           const auto* details = find_object(found, "details");
           const json::object& body = details == nullptr ? found : *details;
           print_rows(body, "facts", {"key", "value", "confidence", "source", "date", "holder"},

@@ -80,6 +80,23 @@ TEST(GraphNames, one_is_found_without_reading_the_others) {
   EXPECT_EQ(thousands, 0);
 }
 
+TEST(Graph, of_an_earlier_time_only_what_was_said_by_then_is_quoted) {
+  GraphWorld w;
+  const Seq first = w.say({.at = day(1)});
+  w.nodes({w.node("task", "E-SEAT-409", first)});
+  const Seq later = w.say({.at = day(5)});
+  w.nodes({w.node("task", "E-SEAT-409", later)});
+  w.fold_graph();
+  GraphScope scope = w.scope();
+  const auto said = [&] {
+    const auto claims = claims_of(w.db(), scope, "task", "e-seat-409", 10);
+    return claims.ok() ? claims->size() : 99;
+  };
+  EXPECT_EQ(said(), 2U);
+  scope.at = day(3);
+  EXPECT_EQ(said(), 1U);
+}
+
 TEST(GraphNames, case_blanks_and_articles_do_not_tell_names_apart_but_marks_do) {
   EXPECT_EQ(name_key("  The  AuthService. "), name_key("authservice"));
   EXPECT_EQ(name_key("\xEF\xBC\xA1\xEF\xBD\x90\xEF\xBD\x89"), "api");  // full width
