@@ -423,10 +423,12 @@ Result<SearchCounts> search_counts(Database& db) {
 Result<std::int64_t> count_unread(Database& db) {
   CLAWMARK_ASSIGN(const int generation, live_generation(db, "search"));
   Tables tables(db, "search", generation);
-  CLAWMARK_ASSIGN(const auto count,
-                  tables.query_int("SELECT count(*) FROM search_docs__g# d WHERE state = 'gone' "
-                                   "AND EXISTS (SELECT 1 FROM locators l WHERE l.message = "
-                                   "d.message)"));
+  CLAWMARK_ASSIGN(
+      const auto count,
+      tables.query_int(
+          "SELECT count(*) FROM search_docs__g# d WHERE state = 'gone' "
+          "AND state <> 'indexed' AND EXISTS (SELECT 1 FROM locators l WHERE l.message = "
+          "d.message)"));
   return count.value_or(0);
 }
 

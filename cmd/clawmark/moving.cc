@@ -10,7 +10,6 @@
 
 #include "base/files.h"
 #include "cmd/clawmark/outward.h"
-#include "cmd/setup/setup.h"
 #include "cmd/terminal.h"
 #include "log/moving.h"
 #include "projections/overview.h"
@@ -93,9 +92,10 @@ int export_all(Session& session, const std::string& path) {
   });
 }
 
-// A store that was only made for what it then refused is no store.
+// A store that was only made for what it then refused is no store. What else lies beside it (copies
+// of an older one, a daemon's socket) is none of ours.
 void drop_new_store(const Config& config) {
-  for (const auto& file : memory_files(config)) ::unlink(file.c_str());
+  for (const char* part : {"", "-wal", "-shm", ".lock"}) ::unlink((config.db_path + part).c_str());
 }
 
 Result<MoveCounts> import_file(const Config& config, const std::string& path, bool keep) {

@@ -84,9 +84,11 @@ TEST_F(MovingFiles, a_fact_that_was_forgotten_a_moment_ago_does_not_travel_eithe
 
 TEST_F(MovingFiles, what_cannot_be_imported_makes_no_store) {
   support::write_text(world / "mine", "precious");
+  support::write_text(world / "new/clawmark.db.v1.bak", "an older store");
   for (const char* kind : {"clawmark", "recursive-claw", "worldclaw", "lcm", "memory-files"}) {
     EXPECT_NE(there({"import", "--from", kind, world / "mine"}).code, 0) << kind;
     EXPECT_FALSE(std::filesystem::exists(world / "new/clawmark.db")) << kind;
+    EXPECT_TRUE(std::filesystem::exists(world / "new/clawmark.db.v1.bak")) << kind;
   }
 }
 
