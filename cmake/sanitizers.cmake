@@ -6,11 +6,12 @@
 # TSan: the suites with threads, and no others: it finds nothing where one thread runs.
 #
 # A suite that is in neither list is not even built there. `NAME` runs whole, `NAME:FILTER` with a GoogleTest filter.
+set(clawmark_no_scripts -Escape.*:RedTeam/*:Repl.*:Query.a_prompt_begins_the_turn_and_a_script_asks_under_the_same_budget)
 set(clawmark_asan_suites
   base_test log_test config_test sample_test log_format_test client_test restore_test store_builder_test
   models_rules_test models_text_test models_endpoint_test models_transport_test models_graph_test
   projections_test projections_graph_test sources_test
-  serve_test:-Escape.*:RedTeam/*:Repl.*:Query.a_prompt_begins_the_turn_and_a_script_asks_under_the_same_budget
+  serve_test:${clawmark_no_scripts}
   http_server_test tui_test web_page_test
   workers_machine_test workers_ingest_test workers_pipeline_test workers_graph_test workers_deletion_test workers_forget_test workers_moving_test
   reliability_fault_sweep_test:-*from_then_on* reliability_simulation_test reliability_safety_test
@@ -19,7 +20,7 @@ set(clawmark_tsan_suites
   models_transport_test   # connections on a thread of their own
   http_server_test        # sessions, the pool behind them, shutdown
   workers_pipeline_test   # the driver's thread, the bell, drains and commands from other threads
-  serve_test:-Escape.*:RedTeam/*:Repl.*:Query.a_prompt_begins_the_turn_and_a_script_asks_under_the_same_budget  # the query pool, the keeper of the vector index, readers beside a writer
+  serve_test:${clawmark_no_scripts}  # the query pool, the keeper of the vector index, readers beside a writer
   log_test                # readers beside a writer, the lock
   daemon_test)            # the whole service, as a process
 

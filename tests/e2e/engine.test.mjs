@@ -92,8 +92,10 @@ for (const mode of MODES.slice(0, 2)) {
       await until("all is read", async () => {
         await world.admin("reconcile", { wait: true });
         return missingFromLog(world).missing.length === 0;
-      }, { timeoutMs: 60_000, everyMs: 500 }).catch(() => {});
-      assert.deepEqual(missingFromLog(world).missing, [], "entries of the host that are missing");
+      }, { timeoutMs: 60_000, everyMs: 500 }).catch((error) => {
+        const { missing } = missingFromLog(world);
+        throw new Error(`${error.message}: ${missing.length} missing, ${missing.slice(0, 5)}`);
+      });
       assert.ok(missingFromLog(world).stored >= TURNS * 2);
       const { value: status } = await world.ask("/v1/status");
       assert.equal(status.plugin.context_mode, mode);
