@@ -423,6 +423,7 @@ Result<SearchCounts> search_counts(Database& db) {
 Result<std::int64_t> count_unread(Database& db) {
   CLAWMARK_ASSIGN(const int generation, live_generation(db, "search"));
   Tables tables(db, "search", generation);
+  // The second condition is that of the index of what is not indexed: SQLite does not conclude it.
   CLAWMARK_ASSIGN(
       const auto count,
       tables.query_int(
