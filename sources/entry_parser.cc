@@ -51,7 +51,7 @@ Node child_of(Node parent, std::string_view key, bool is_array) {
 // What an entry says, before it is judged.
 struct Fields {
   std::string type, id, parent_id, target_id, reason;
-  std::string role, provider, model, provenance;
+  std::string role, provider, model, provenance, tool_call_id, idempotency_key;
   std::string sender_id, sender_name, sender_kind, channel;
   bool root_object = false, has_message = false, parent_given = false;
   bool exclude = false, mirror = false, owner = false;
@@ -235,6 +235,8 @@ class Handler {
         if (key_ == "role") return &fields.role;
         if (key_ == "provider") return &fields.provider;
         if (key_ == "model") return &fields.model;
+        if (key_ == "toolCallId") return &fields.tool_call_id;
+        if (key_ == "idempotencyKey") return &fields.idempotency_key;
         if (key_ == "timestamp") return &time_;
         return nullptr;
       case Node::kBlock:
@@ -387,6 +389,7 @@ Result<ParsedEntry> EntryParser::finish() {
   e.bytes = text.bytes;
   e.hash = text.hash;
   e.tools = std::move(f.tools);
+  e.distinct_by = std::move(f.idempotency_key.empty() ? f.tool_call_id : f.idempotency_key);
   e.channel = std::move(f.channel);
   e.sender_id = std::move(f.sender_id);
   e.sender_name = std::move(f.sender_name);

@@ -56,6 +56,9 @@ struct Entry {
   std::int64_t bytes = 0;  // of the whole raw text, also when `text` is cut
   Hash256 hash;            // SHA-256 of the whole raw text
   std::vector<ToolCall> tools;
+  // By what the host itself tells equal messages apart: the call that a result answers, the key
+  // under which a channel or a tool submitted it. Empty where it says none (old versions, LCM).
+  std::string distinct_by;
   std::string channel, sender_id, sender_name;  // of a user message, when the host recorded them
   bool sender_is_owner = false;
   std::string reason;      // kReset

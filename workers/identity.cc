@@ -32,8 +32,9 @@ std::string_view bytes_of(const Hash256& hash) {
 }
 
 // A content key: role and text (16 bytes), time (8), origin (1), session key (8), class and tools
-// (8).
-constexpr std::size_t kTimeAt = 16, kOriginAt = 24, kKeyAt = 25, kExactAt = 33, kContentBytes = 41;
+// (8), and where the host told it, what it tells equal messages apart by (8).
+constexpr std::size_t kTimeAt = 16, kOriginAt = 24, kKeyAt = 25, kExactAt = 33, kDistinctAt = 41,
+                      kContentBytes = 49;
 
 // What a content key says before its time.
 std::string content_stem(std::string_view role, const Hash256& hash) {
@@ -53,6 +54,10 @@ std::uint64_t exact_hash(const Entry& entry) {
   std::uint64_t hash = fnv1a(entry.entry_class);
   for (const auto& tool : entry.tools) hash = fnv1a(tool.call_id, hash ^ 0x1f);
   return hash;
+}
+
+std::uint64_t distinct_hash(const Entry& entry) {
+  return entry.distinct_by.empty() ? 0 : fnv1a(entry.distinct_by);
 }
 
 std::uint64_t key_hash(std::string_view session_key) {
@@ -261,7 +266,7 @@ Result<std::vector<Identity::Candidate>> Identity::candidates(const Met& met, co
     if (!row) break;
     const auto blob = query->blob(0);
     const std::string_view content(reinterpret_cast<const char*>(blob.data()), blob.size());
-    if (content.size() != kContentBytes) continue;
+    if (content.size() != kContentBytes && content.size() != kDistinctAt) continue;
     Candidate c;
     c.message = {query->integer(1)};
     c.session_id = query->text(2);
@@ -269,6 +274,7 @@ Result<std::vector<Identity::Candidate>> Identity::candidates(const Met& met, co
     c.origin = content[kOriginAt];
     c.key_hash = read_be64(content.substr(kKeyAt));
     c.exact_hash = read_be64(content.substr(kExactAt));
+    c.distinct_hash = read_be64(content.substr(kDistinctAt));
     c.text_hash = hash;
     out.push_back(std::move(c));
   }
@@ -287,8 +293,12 @@ Result<std::optional<Seq>> Identity::by_exact_content(const Met& met) {
   if (ms == 0) return std::optional<Seq>{};
   CLAWMARK_ASSIGN(const auto found, candidates(met, met.entry->hash, ms, ms + 1));
   const std::uint64_t exact = exact_hash(*met.entry);
+  const std::uint64_t distinct = distinct_hash(*met.entry);
   for (const auto& c : found) {
-    if (c.origin == 'p' && c.exact_hash == exact && same_session(met, c)) {
+    // Channels count in whole seconds, and tools answer at once: equal words at one time may be
+    // two messages, and the host says which.
+    const bool told_apart = distinct != 0 && c.distinct_hash != 0 && distinct != c.distinct_hash;
+    if (c.origin == 'p' && c.exact_hash == exact && !told_apart && same_session(met, c)) {
       return std::optional<Seq>{c.message};
     }
   }
@@ -413,6 +423,7 @@ Status Identity::remember(const Met& met, Seq message) {
   content.push_back(!met.coarse() ? 'p' : met.entry->entry_id.empty() ? 'u' : 'c');
   append_be64(content, key_hash(met.session_key));
   append_be64(content, exact_hash(*met.entry));
+  if (!met.entry->distinct_by.empty()) append_be64(content, distinct_hash(*met.entry));
   return db_.run(
       "INSERT OR IGNORE INTO message_contents(agent, content, message, session_id,"
       " occurred_ms) VALUES (?, ?, ?, ?, ?)",

@@ -3,9 +3,9 @@
 //
 // 1. By entry id within the agent: a UUID alone; an 8-hex id with role and time (or text hash) too.
 // 2. By an alias that was sighted before.
-// 3. By content: same session, role, time of saying, text hash, class and tool call ids: an entry
-// that the
-//    host wrote again under a new id (compaction, rotation).
+// 3. By content: same session, role, time of saying, text hash, class and tool call ids, unless the
+//    host tells the two apart (key of submission, answered call): an entry that it wrote again
+//    under a new id (compaction, rotation).
 // 4. Rows of a carrier with whole seconds or insertion times (LCM): role and text in the same
 // session, by
 //    second, else in order of occurrence, each row standing for one message. The same the other way
@@ -82,7 +82,7 @@ class Identity {
     std::string session_id;
     TimeMs said;
     char origin = 0;  // 'p' precise, 'c' coarse with entry id, 'u' coarse without
-    std::uint64_t key_hash = 0, exact_hash = 0;
+    std::uint64_t key_hash = 0, exact_hash = 0, distinct_hash = 0;
     Hash256 text_hash;
   };
   Status known_by_tombstone(KnownMessage& message);

@@ -98,6 +98,19 @@ TEST(EntryParser, C081_what_a_program_wrote_is_marked_as_such_by_the_hosts_sende
   for (const char* kind : {"human", "", "owner"}) EXPECT_EQ(noise(kind), "") << kind;
 }
 
+TEST(EntryParser, what_the_host_tells_equal_messages_apart_by_is_kept) {
+  const auto of = [](const std::string& members) {
+    const auto parsed = parse_entry(R"({"type":"message","id":"a","message":{"role":"custom",)"
+                                    R"("content":"")" +
+                                    members + "}}");
+    return parsed.ok() ? parsed->entry.distinct_by : "not parsed";
+  };
+  EXPECT_EQ(of(""), "");
+  EXPECT_EQ(of(R"(,"toolCallId":"call_1")"), "call_1");
+  EXPECT_EQ(of(R"(,"toolCallId":"call_1","idempotencyKey":"run:call_1")"), "run:call_1");
+  EXPECT_EQ(of(R"(,"details":{"toolCallId":"call_1","idempotencyKey":"k"})"), "");
+}
+
 TEST(EntryParser, other_kinds_keep_their_place_in_the_tree) {
   auto reset = parse_entry(
       R"({"type":"reset","id":"r","parentId":"a","timestamp":"2026-08-03T09:00:00Z","reason":"daily"})");

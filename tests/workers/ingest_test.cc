@@ -96,6 +96,26 @@ TEST(Ingest, C014_the_same_words_under_a_new_id_are_an_alias) {
   EXPECT_EQ(w.count("session.marked"), 1);
 }
 
+// Telegram counts in whole seconds, and tools called together answer together.
+TEST(Ingest, equal_words_of_one_moment_stay_as_many_as_the_host_tells_apart) {
+  World w;
+  auto files = w.add("transcripts");
+  const auto one = [](std::string id, std::string role, std::string key) {
+    Entry entry = message(std::move(id), std::move(role), "yes", kMs);
+    entry.distinct_by = std::move(key);
+    return entry;
+  };
+  files->streams = {stream("s1", {one("a1", "user", "channel:1"), one("a2", "user", "channel:2"),
+                                  one("a3", "user", "channel:2"), one("a4", "toolResult", "call_1"),
+                                  one("a5", "toolResult", "call_2"), one("a6", "toolResult", "")})};
+  w.drain();
+  EXPECT_EQ(w.count("message.observed"), 4);
+  EXPECT_EQ(w.text("SELECT group_concat(payload ->> '$.entry_id', ' ') FROM events WHERE type = "
+                   "'message.sighted'"),
+            "a3 a6")
+      << "written again, and what an older version wrote without a key";
+}
+
 TEST(Ingest, equal_words_at_different_times_stay_two) {
   World w;
   auto files = w.add("transcripts");
