@@ -160,6 +160,12 @@ Result<json::object> PipelinePort::verify_all() {
         {"name", row.name}, {"equal", row.equal}, {"live", row.live}, {"rebuilt", row.rebuilt}});
   }
   for (const auto& problem : report.problems) problems.emplace_back(problem);
+  json::array notes;
+  for (const auto& name : pipeline_.folded_again()) {
+    notes.emplace_back("the tables of " + name +
+                       " were missing or of an older version: they were folded again from the log "
+                       "when the store was opened");
+  }
   json::object log{{"events", report.log.events},
                    {"dense", report.log.dense},
                    {"chain_valid", report.log.chain_valid}};
@@ -167,7 +173,8 @@ Result<json::object> PipelinePort::verify_all() {
   return json::object{{"ok", report.ok()},
                       {"log", std::move(log)},
                       {"projections", std::move(rows)},
-                      {"problems", std::move(problems)}};
+                      {"problems", std::move(problems)},
+                      {"notes", std::move(notes)}};
 }
 
 Result<json::object> PipelinePort::estimate() {

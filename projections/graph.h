@@ -60,6 +60,7 @@ struct GraphEdgeRow {
   std::string type, from_type, from, to_type, to, slot;  // keys
   TimeMs from_time;
   std::optional<TimeMs> until;
+  std::int64_t until_event = 0;  // that told of its end; 0: none did
   double confidence = 0;
   TimeMs last;
   std::int64_t message = 0;

@@ -10,6 +10,7 @@ namespace clawmark {
 namespace {
 
 constexpr std::size_t kSlotClaimsMax = 5000;
+constexpr std::int64_t kEpisodeToldAgainMs = 12 * 3'600'000;
 
 }  // namespace
 
@@ -93,8 +94,9 @@ Status GraphFold::settle_edge_group(const std::string& agent, const std::string&
           "holder = ?4 AND type = ?5 AND slot = ?6 AND (?7 = '' OR (to_key = ?7 AND to_type = ?8))",
           agent, from_key, from_type, holder, type, slot, to_key, to_type));
       CLAWMARK_TRY(tables_.each(
-          "SELECT c.to_type, c.to_key, c.body, c.said_ms, c.message, c.quote, m.entry_id FROM "
-          "graph_claims__g# c JOIN graph_messages__g# m ON m.message = c.message WHERE c.agent = "
+          "SELECT c.to_type, c.to_key, c.body, c.said_ms, c.message, c.quote, m.entry_id, c.seq "
+          "FROM graph_claims__g# c JOIN graph_messages__g# m ON m.message = c.message WHERE "
+          "c.agent = "
           "?1 AND c.holder = ?2 AND c.kind = 'edge' AND c.type = ?3 AND c.key = ?4 AND c.slot = ?5 "
           "AND (?6 = '' OR (c.to_key = ?6 AND c.to_type = ?7)) AND c.state = 'live'",
           [&](Statement& row) {
@@ -110,6 +112,7 @@ Status GraphFold::settle_edge_group(const std::string& agent, const std::string&
             claim.message = row.integer(4);
             claim.quote = row.string(5);
             claim.entry_id = row.string(6);
+            claim.event = row.integer(7);
             claims.push_back(std::move(claim));
           },
           agent, holder, type, from_type + "\x1f" + from_key, slot, to_key, to_type));
@@ -122,56 +125,71 @@ Status GraphFold::settle_edge_group(const std::string& agent, const std::string&
     if (interval.to_type == from_type && interval.to == from) continue;  // merged into itself
     CLAWMARK_TRY(tables_.run(
         "INSERT INTO graph_edges__g#(agent, holder, from_type, from_key, type, slot, to_type, "
-        "to_key, from_ms, until_ms, confidence, last_ms, message, quote) VALUES(?1, ?2, ?3, ?4, "
-        "?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+        "to_key, from_ms, until_ms, confidence, last_ms, message, quote, seq, until_seq) "
+        "VALUES(?1, "
+        "?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
         agent, holder, from_type, from, type, slot, interval.to_type, interval.to, interval.from,
-        interval.until, interval.confidence, interval.last, interval.message, interval.quote));
+        interval.until, interval.confidence, interval.last, interval.message, interval.quote,
+        interval.event, interval.until_event));
   }
   return Ok{};
 }
 
+// What is told again soon is the same episode; told after a longer silence, it happened again.
 Status GraphFold::settle_episode(const GraphDirt::Key& key) {
   const auto& [agent, holder, type, name] = key;
-  bool any = false;
-  std::string title, description, quote;
-  double salience = 0;
-  TimeMs occurred;
-  std::int64_t message = 0;
-  std::set<std::string> nodes;
+  struct Episode {
+    std::string title, description, quote;
+    double salience = 0;
+    TimeMs occurred, last;
+    std::int64_t message = 0, seq = 0;
+    std::set<std::string> nodes;
+  };
+  std::vector<Episode> episodes;
   CLAWMARK_TRY(tables_.each(
-      "SELECT c.body, c.said_ms, c.message, c.quote FROM graph_claims__g# c JOIN "
+      "SELECT c.body, c.said_ms, c.message, c.quote, c.seq FROM graph_claims__g# c JOIN "
       "graph_messages__g# m ON m.message = c.message WHERE c.agent = ?1 AND c.holder = ?2 AND "
       "c.kind = 'episode' AND c.type = ?3 AND c.key = ?4 AND c.state = 'live' ORDER BY c.said_ms, "
       "m.entry_id, c.body",
       [&](Statement& row) {
         const json::object body = parse_object(row.text(0));
-        for (const auto& node : strings_of(body, "nodes")) nodes.insert(node);
-        salience = std::max(salience, std::clamp(get_double(body, "salience"), 0.0, 1.0));
-        if (any) return;  // it happened when it was told first
-        any = true;
-        title = get_string(body, "title");
-        description = get_string(body, "description");
-        occurred = row.time(1);
-        message = row.integer(2);
-        quote = row.string(3);
+        const TimeMs said = row.time(1);
+        if (episodes.empty() || said.value - episodes.back().last.value > kEpisodeToldAgainMs) {
+          Episode& fresh = episodes.emplace_back();
+          fresh.title = get_string(body, "title");
+          fresh.description = get_string(body, "description");
+          fresh.occurred = said;  // it happened when it was told first
+          fresh.message = row.integer(2);
+          fresh.quote = row.string(3);
+          fresh.seq = row.integer(4);
+        }
+        Episode& episode = episodes.back();
+        episode.last = said;
+        episode.seq = std::min(episode.seq, row.integer(4));
+        episode.salience =
+            std::max(episode.salience, std::clamp(get_double(body, "salience"), 0.0, 1.0));
+        for (const auto& node : strings_of(body, "nodes")) episode.nodes.insert(node);
       },
       agent, holder, type, name));
-  if (!any) {
-    return tables_.run(
-        "DELETE FROM graph_episodes__g# WHERE agent = ?1 AND holder = ?2 AND type = ?3 AND key = "
-        "?4",
-        agent, holder, type, name);
+  json::array times;
+  for (const auto& episode : episodes) times.emplace_back(episode.occurred.value);
+  CLAWMARK_TRY(tables_.run(
+      "DELETE FROM graph_episodes__g# WHERE agent = ?1 AND holder = ?2 AND type = ?3 AND key = ?4 "
+      "AND occurred_ms NOT IN (SELECT value FROM json_each(?5))",
+      agent, holder, type, name, to_text(json::value(times))));
+  for (const auto& episode : episodes) {
+    json::array list;
+    for (const auto& node : episode.nodes) list.emplace_back(node);
+    CLAWMARK_TRY(tables_.run(
+        "INSERT INTO graph_episodes__g#(agent, holder, type, key, title, description, salience, "
+        "occurred_ms, nodes, message, quote, seq) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, "
+        "?11, ?12) ON CONFLICT DO UPDATE SET title = excluded.title, description = "
+        "excluded.description, salience = excluded.salience, nodes = excluded.nodes, message = "
+        "excluded.message, quote = excluded.quote, seq = excluded.seq",
+        agent, holder, type, name, episode.title, episode.description, episode.salience,
+        episode.occurred, to_text(json::value(list)), episode.message, episode.quote, episode.seq));
   }
-  json::array list;
-  for (const auto& node : nodes) list.emplace_back(node);
-  return tables_.run(
-      "INSERT INTO graph_episodes__g#(agent, holder, type, key, title, description, salience, "
-      "occurred_ms, nodes, message, quote) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON "
-      "CONFLICT DO UPDATE SET title = excluded.title, description = excluded.description, salience "
-      "= excluded.salience, occurred_ms = excluded.occurred_ms, nodes = excluded.nodes, message = "
-      "excluded.message, quote = excluded.quote",
-      agent, holder, type, name, title, description, salience, occurred, to_text(json::value(list)),
-      message, quote);
+  return Ok{};
 }
 
 // A name means something else now: what was said of relations from or to it is settled again.

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 16> kTypes = {
 class GraphProjection final : public Projection {
  public:
   std::string_view name() const override { return "graph"; }
-  int fold_version() const override { return 3; }
+  int fold_version() const override { return 4; }
   std::string ddl(int generation) const override {
     return generation_sql(kGraphDdl, kGraphPrefix, generation) +
            generation_sql(StandingLedger::ddl(), kGraphPrefix, generation);
@@ -65,7 +65,7 @@ class GraphProjection final : public Projection {
     CLAWMARK_TRY(
         feed("SELECT agent, holder, type, key, title, description, salience, occurred_ms, nodes, "
              "quote, (SELECT entry_id FROM graph_messages__g# m WHERE m.message = e.message) FROM "
-             "graph_episodes__g# e ORDER BY 1, 2, 3, 4",
+             "graph_episodes__g# e ORDER BY 1, 2, 3, 4, 8",
              11));
     CLAWMARK_TRY(
         feed("SELECT agent, holder, kind, type, iif(kind IN ('prose', 'state'), '', key), to_type, "

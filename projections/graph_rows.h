@@ -51,7 +51,7 @@ inline std::vector<std::int64_t> integers_of(const json::object& object, std::st
 
 inline constexpr char kEdgeColumns[] =
     "type, from_type, from_key, to_type, to_key, slot, from_ms, until_ms, confidence, last_ms, "
-    "message, quote";
+    "message, quote, until_seq";
 // Of a row that begins with these columns.
 inline GraphEdgeRow read_edge(const Statement& row) {
   GraphEdgeRow edge;
@@ -67,6 +67,7 @@ inline GraphEdgeRow read_edge(const Statement& row) {
   edge.last = row.time(9);
   edge.message = row.integer(10);
   edge.quote = row.string(11);
+  edge.until_event = row.integer(12);
   return edge;
 }
 

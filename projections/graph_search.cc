@@ -46,7 +46,16 @@ double coverage(const std::vector<std::string>& words, std::string_view text) {
   if (words.empty()) return 0;
   const std::string folded = fold_case(text);
   std::size_t found = 0;
-  for (const auto& word : words) found += folded.find(word) != std::string::npos;
+  bool numbered = false, number_found = false;
+  for (const auto& word : words) {
+    const bool there = folded.find(word) != std::string::npos;
+    found += there;
+    if (word.find_first_of("0123456789") == std::string::npos) continue;
+    numbered = true;
+    number_found |= there;
+  }
+  // What is asked for by its number is no other: "Ticket 4711" is not near "Ticket 4712".
+  if (numbered && !number_found) return 0;
   return static_cast<double>(found) / static_cast<double>(words.size());
 }
 
@@ -133,7 +142,7 @@ Result<std::vector<GraphEpisodeRow>> list_episodes(Database& db, const GraphScop
         db,
         "SELECT type, title, description, salience, occurred_ms, nodes, message, quote FROM "
         "graph_episodes WHERE agent = ?1 AND holder = ?2 AND occurred_ms <= ?3 AND salience >= ?4 "
-        "AND (?5 = '' OR type = ?5) AND message <= ?7 ORDER BY occurred_ms DESC, title LIMIT ?6",
+        "AND (?5 = '' OR type = ?5) AND seq <= ?7 ORDER BY occurred_ms DESC, title LIMIT ?6",
         [&](Statement& row) {
           // Most hold none of the words: seen in the row as it is, before its lists are read.
           if (!words.empty() &&

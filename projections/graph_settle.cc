@@ -130,18 +130,27 @@ std::vector<EdgeInterval> settle_edges(std::vector<EdgeClaim> claims, bool singl
   for (const Step& step : steps) {
     EdgeInterval* open = open_one(*step.claim);
     if (step.closes) {
-      if (open != nullptr) open->until = step.at;
+      if (open != nullptr) {
+        open->until = step.at;
+        open->until_event = step.claim->event;
+      }
       continue;
     }
     if (single) {
       for (auto& interval : out) {
-        if (&interval != open && !interval.until) interval.until = step.at;
+        if (&interval == open || interval.until) continue;
+        interval.until = step.at;
+        interval.until_event = step.claim->event;
       }
     }
     if (open == nullptr) {
-      out.push_back({step.claim->to_type, step.claim->to, step.at, std::nullopt, 0, {}, 0, ""});
-      open = &out.back();
+      open = &out.emplace_back();
+      open->to_type = step.claim->to_type;
+      open->to = step.claim->to;
+      open->from = step.at;
+      open->event = step.claim->event;
     }
+    open->event = std::min(open->event, step.claim->event);
     open->confidence = std::max(open->confidence, step.claim->confidence);
     if (step.claim->said >= open->last) {
       open->last = step.claim->said;

@@ -61,7 +61,7 @@ struct EdgeClaim {
   std::optional<TimeMs> until;
   double confidence = 0;
   TimeMs said;
-  std::int64_t message = 0;
+  std::int64_t message = 0, event = 0;
   std::string entry_id, quote;
 };
 
@@ -73,6 +73,8 @@ struct EdgeInterval {
   TimeMs last;
   std::int64_t message = 0;
   std::string quote;
+  std::int64_t event = 0;                   // the first that told of it
+  std::optional<std::int64_t> until_event;  // and of its end
 };
 
 // Intervals of one relation. `single`: a beginning ends what went on with another end before it.

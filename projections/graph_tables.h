@@ -68,11 +68,13 @@ CREATE INDEX IF NOT EXISTS graph_nodes__g#_key ON graph_nodes__g#(agent, key);
 CREATE TABLE IF NOT EXISTS graph_aliases__g#(
   agent TEXT NOT NULL, alias TEXT NOT NULL, holder TEXT NOT NULL, type TEXT NOT NULL,
   key TEXT NOT NULL, PRIMARY KEY(agent, alias, holder, type, key)) STRICT, WITHOUT ROWID;
+-- seq, until_seq: the first events that told of it, and of its end.
 CREATE TABLE IF NOT EXISTS graph_edges__g#(
   id INTEGER PRIMARY KEY, agent TEXT NOT NULL, holder TEXT NOT NULL, from_type TEXT NOT NULL,
   from_key TEXT NOT NULL, type TEXT NOT NULL, slot TEXT NOT NULL, to_type TEXT NOT NULL,
   to_key TEXT NOT NULL, from_ms INTEGER NOT NULL, until_ms INTEGER, confidence REAL NOT NULL,
-  last_ms INTEGER NOT NULL, message INTEGER NOT NULL, quote TEXT NOT NULL) STRICT;
+  last_ms INTEGER NOT NULL, message INTEGER NOT NULL, quote TEXT NOT NULL, seq INTEGER NOT NULL,
+  until_seq INTEGER) STRICT;
 CREATE INDEX IF NOT EXISTS graph_edges__g#_from
   ON graph_edges__g#(agent, from_key, from_type, holder, from_ms);
 CREATE INDEX IF NOT EXISTS graph_edges__g#_to ON graph_edges__g#(agent, to_key, to_type, holder, from_ms);
@@ -80,7 +82,8 @@ CREATE TABLE IF NOT EXISTS graph_episodes__g#(
   id INTEGER PRIMARY KEY, agent TEXT NOT NULL, holder TEXT NOT NULL, type TEXT NOT NULL,
   key TEXT NOT NULL, title TEXT NOT NULL, description TEXT NOT NULL, salience REAL NOT NULL,
   occurred_ms INTEGER NOT NULL, nodes TEXT NOT NULL, message INTEGER NOT NULL,
-  quote TEXT NOT NULL, UNIQUE(agent, holder, type, key)) STRICT;
+  quote TEXT NOT NULL, seq INTEGER NOT NULL,
+  UNIQUE(agent, holder, type, key, occurred_ms)) STRICT;
 CREATE INDEX IF NOT EXISTS graph_episodes__g#_when
   ON graph_episodes__g#(agent, holder, occurred_ms);
 CREATE TABLE IF NOT EXISTS graph_files__g#(
@@ -114,11 +117,11 @@ CREATE VIEW graph_nodes AS SELECT id, agent, holder, type, key, visible, name, d
   FROM graph_nodes__g#;
 DROP VIEW IF EXISTS graph_edges;
 CREATE VIEW graph_edges AS SELECT id, agent, holder, from_type, from_key, type, slot, to_type,
-  to_key, from_ms, until_ms, confidence, last_ms, message, quote
+  to_key, from_ms, until_ms, confidence, last_ms, message, quote, seq, until_seq
   FROM graph_edges__g#;
 DROP VIEW IF EXISTS graph_episodes;
 CREATE VIEW graph_episodes AS SELECT id, agent, holder, type, key, title, description, salience,
-  occurred_ms, nodes, message, quote
+  occurred_ms, nodes, message, quote, seq
   FROM graph_episodes__g#;
 DROP VIEW IF EXISTS graph_aliases;
 CREATE VIEW graph_aliases AS SELECT agent, alias, holder, type, key

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "projections/graph.h"
 #include "projections/graph_rows.h"
+#include "projections/graph_settle.h"
 
 namespace clawmark {
 namespace {
@@ -16,6 +18,28 @@ std::string name_of(const GraphEdgeRow& edge) {
          edge.to + '\x1f' + std::to_string(edge.from_time.value);
 }
 
+// Where a relation has one end at a time: the newest of all that are in sight stands, as with
+// decisions.
+Status end_by_others(Database& db, const GraphScope& scope, GraphEdgeRow& edge) {
+  static const std::string kSql =
+      "SELECT from_ms, seq FROM graph_edges WHERE agent = ?1 AND holder = ?2 AND from_key = ?3 AND "
+      "from_type = ?4 AND type = ?5 AND slot = ?6 AND (to_key <> ?7 OR to_type <> ?8) AND from_ms "
+      "> ?9 AND from_ms <= ?10 AND seq <= ?11 ORDER BY from_ms LIMIT 1";
+  if (!is_single_valued(edge.type, edge.from_type, edge.slot)) return Ok{};
+  for (const auto& holder : scope.holders) {
+    CLAWMARK_TRY(for_rows(
+        db, kSql,
+        [&](Statement& row) {
+          if (edge.until && *edge.until <= row.time(0)) return;
+          edge.until = row.time(0);
+          edge.until_event = row.integer(1);
+        },
+        scope.agent, holder, edge.from, edge.from_type, edge.type, edge.slot, edge.to, edge.to_type,
+        edge.from_time, scope.last_said(), scope.last_seq()));
+  }
+  return Ok{};
+}
+
 }  // namespace
 
 Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope,
@@ -24,8 +48,8 @@ Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope
   static const std::string kColumns = std::string("SELECT ") + kEdgeColumns +
                                       " FROM graph_edges WHERE agent = ?1 AND holder = ?2 AND ";
   static const std::string kEnds =
-      "from_ms <= ?5 AND message <= ?8 AND (?6 OR until_ms IS NULL OR until_ms > ?5) ORDER BY "
-      "from_ms DESC, type, from_type, from_key, to_type, to_key LIMIT ?7";
+      "from_ms <= ?5 AND seq <= ?8 AND (?6 OR until_ms IS NULL OR until_ms > ?5 OR until_seq > ?8) "
+      "ORDER BY from_ms DESC, type, from_type, from_key, to_type, to_key LIMIT ?7";
   const TimeMs at = scope.last_said();
   const bool several = scope.holders.size() > 1;  // may know the same relation
   std::unordered_set<std::string> seen;
@@ -37,12 +61,18 @@ Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope
           db, kColumns + end + kEnds,
           [&](Statement& row) {
             GraphEdgeRow edge = read_edge(row);
-            if (edge.until && *edge.until > at) edge.until.reset();
+            const bool ended_later =
+                edge.until && (*edge.until > at || edge.until_event > scope.last_seq());
+            if (ended_later) edge.until.reset();
             if (!several || seen.insert(name_of(edge)).second) edges.push_back(std::move(edge));
           },
           scope.agent, holder, type, key, at, ended, limit, scope.last_seq()));
     }
   }
+  for (auto& edge : edges) {
+    if (several && !edge.until) CLAWMARK_TRY(end_by_others(db, scope, edge));
+  }
+  if (!ended) std::erase_if(edges, [](const GraphEdgeRow& edge) { return edge.until.has_value(); });
   std::sort(edges.begin(), edges.end(), [](const GraphEdgeRow& a, const GraphEdgeRow& b) {
     if (a.from_time != b.from_time) return a.from_time > b.from_time;
     return std::tie(a.type, a.from_type, a.from, a.to_type, a.to) <
@@ -58,11 +88,9 @@ Result<std::vector<std::pair<std::string, std::string>>> ties_of_task(Database& 
   constexpr std::size_t kTies = 20;
   static const std::string kSql =
       "SELECT type, to_type, to_key, from_ms FROM graph_edges WHERE agent = ?1 AND from_key = ?2 "
-      "AND "
-      "from_type = 'task' AND holder = ?3 AND from_ms <= ?4 AND message <= ?5 AND type IN "
-      "('ASSIGNED_TO', 'BLOCKED_BY') AND (until_ms IS NULL OR until_ms > ?4) ORDER BY from_ms "
-      "DESC, "
-      "type, to_type, to_key LIMIT ?6";
+      "AND from_type = 'task' AND holder = ?3 AND from_ms <= ?4 AND seq <= ?5 AND type IN "
+      "('ASSIGNED_TO', 'BLOCKED_BY') AND (until_ms IS NULL OR until_ms > ?4 OR until_seq > ?5) "
+      "ORDER BY from_ms DESC, type, to_type, to_key LIMIT ?6";
   using Tie = std::tuple<std::int64_t, std::string, std::string, std::string>;  // -time, …
   std::set<Tie> ties;
   for (const auto& holder : scope.holders) {
@@ -75,11 +103,17 @@ Result<std::vector<std::pair<std::string, std::string>>> ties_of_task(Database& 
   }
   std::vector<std::pair<std::string, std::string>> out;
   std::set<std::tuple<std::string, std::string, std::string>> seen;
+  bool has_doer = false;
   for (const auto& [time, type, to_type, to_key] : ties) {
     if (out.size() >= kTies) break;
     if (!seen.emplace(type, to_type, to_key).second) continue;
     CLAWMARK_ASSIGN(const auto other, get_node(db, scope, to_type, to_key));
-    if (other) out.emplace_back(type, other->name);
+    if (!other) continue;
+    // Somebody else's word may be newer than one's own; what is done blocks nothing.
+    const bool assigned = type == "ASSIGNED_TO";
+    if (assigned && std::exchange(has_doer, true)) continue;
+    if (!assigned && (other->status == "done" || other->status == "cancelled")) continue;
+    out.emplace_back(type, other->name);
   }
   return out;
 }

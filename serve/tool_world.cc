@@ -58,6 +58,11 @@ Result<GraphScope> world_scope(const ToolCallContext& context, const json::objec
   return scope;
 }
 
+std::string as_of_text(const GraphScope& scope, const WorldText& text) {
+  if (scope.through) return " as the log knew it at event " + std::to_string(scope.through->value);
+  return scope.at ? " as of " + text.date(*scope.at) : std::string();
+}
+
 void WorldText::heading(std::string text) {
   section_ = std::move(text);
 }
@@ -128,7 +133,13 @@ ToolAnswer WorldText::finish() const {
 
 std::string node_text(const GraphNodeRow& node, const WorldText& text) {
   std::string out = node.name;
-  if (node.due) out += " (due " + text.date(*node.due) + ")";
+  if (node.due) {
+    const TimeMs now = text.now();
+    const bool open = node.status != "done" && node.status != "cancelled" && !node.valid_to;
+    // A day without a time lasts until its end.
+    const bool over = open && *node.due < now && text.date(*node.due) != text.date(now);
+    out += " (due " + text.date(*node.due) + (over ? ", past" : "") + ")";
+  }
   const std::string& said = node.description;
   const bool says_more = !said.empty() && fold_case(said).find(fold_case(node.name)) != 0;
   if (!node.reason.empty()) {

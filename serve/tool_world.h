@@ -50,8 +50,11 @@ Result<GraphScope> world_scope(const ToolCallContext& context, const json::objec
 // Lines with their sources: collected first, written when all citations are known.
 class WorldText {
  public:
-  WorldText(Database& db, std::string zone, std::size_t chars_max)
-      : db_(db), zone_(std::move(zone)), chars_max_(chars_max) {}
+  WorldText(const ToolCallContext& context, const GraphScope& scope, std::size_t chars_max)
+      : db_(context.db),
+        zone_(context.serving.config()->timezone),
+        now_(scope.at.value_or(scope.now)),
+        chars_max_(chars_max) {}
 
   void heading(std::string text);  // shown when a line follows
   void line(std::string text, std::int64_t message);
@@ -63,6 +66,7 @@ class WorldText {
   // Text and details {lines:[{section,text,message,entry_id,session_id,date}], degraded, cut}.
   ToolAnswer finish() const;
   std::string date(TimeMs time) const { return format_date(time, zone_); }
+  TimeMs now() const { return now_; }  // of the state that is told
 
  private:
   struct Line {
@@ -72,6 +76,7 @@ class WorldText {
   };
   Database& db_;
   std::string zone_;
+  TimeMs now_;
   std::size_t chars_max_;
   std::string section_;
   std::vector<Line> all_;
@@ -79,6 +84,8 @@ class WorldText {
   std::size_t lines_ = 0;
 };
 
+// " as of …": empty for the state of now.
+std::string as_of_text(const GraphScope& scope, const WorldText& text);
 // One line about a thing: name, what is known of it, how sure.
 std::string node_text(const GraphNodeRow& node, const WorldText& text);
 std::string episode_text(const GraphEpisodeRow& episode, const WorldText& text);

@@ -1,7 +1,9 @@
 // wc_search, wc_graph, wc_episode, wc_expand, wc_file.
 
 #include <algorithm>
+#include <array>
 
+#include "base/graph_types.h"
 #include "base/limits_world.h"
 #include "base/read_snapshot.h"
 #include "base/utf8.h"
@@ -25,6 +27,18 @@ constexpr int kDepthMax = 4;
 std::size_t limit_of(const json::object& params, std::int64_t usual) {
   return static_cast<std::size_t>(
       std::clamp<std::int64_t>(get_int(params, "limit", usual), 1, 100));
+}
+
+// A type that does not exist is a mistake, not a kind of which nothing is known.
+template <std::size_t N>
+std::optional<ToolAnswer> unknown_type(const char* name, const json::object& params,
+                                       const std::array<std::string_view, N>& types) {
+  const std::string type = get_string(params, name);
+  if (type.empty() || holds(types, type)) return std::nullopt;
+  std::string list;
+  for (const auto known : types) list += (list.empty() ? "" : ", ") + std::string(known);
+  return bad_request("There is no type \u201c" + shorten(quote_inline(type), 40) +
+                     "\u201d; it is one of " + list + ".");
 }
 
 // What could not be read is said, and is no success.
@@ -98,8 +112,11 @@ Result<ToolAnswer> list_graph(const ToolCallContext& context, const GraphScope& 
                               const json::object& params, WorldText& text) {
   NodeQuery query;
   query.type = get_string(params, "nodeType");
-  query.limit = limit_of(params, kListed);
-  CLAWMARK_ASSIGN(const auto rows, list_nodes(context.db, scope, query));
+  const std::size_t limit = limit_of(params, kListed);
+  query.limit = limit + 1;
+  CLAWMARK_ASSIGN(auto rows, list_nodes(context.db, scope, query));
+  const bool more = rows.size() > limit;
+  if (more) rows.resize(limit);
   json::array nodes;
   for (const auto& row : rows) nodes.push_back(node_json(row));
   std::vector<GraphNodeRow> sorted = rows;
@@ -112,7 +129,12 @@ Result<ToolAnswer> list_graph(const ToolCallContext& context, const GraphScope& 
   }
   ToolAnswer answer = text.finish();
   if (rows.empty()) answer.text = "Nothing of that kind is known.";
+  if (more) {
+    answer.text += "\n(the newest " + std::to_string(limit) +
+                   "; more are known: name a `nodeType`, or raise `limit`, at most 100)";
+  }
   answer.details["nodes"] = std::move(nodes);
+  answer.details["more"] = more;
   return answer;
 }
 
@@ -272,7 +294,7 @@ Result<ToolAnswer> tool_world_search(const ToolCallContext& context, const json:
   if (!known) return bad_request("`scope` is one of all, graph, episodes, summaries, transcript.");
   const auto scope = world_scope(context, params);
   if (!scope.ok()) return bad_request(scope.error().message);
-  WorldText text(context.db, context.serving.config()->timezone, kAnswerChars);
+  WorldText text(context, *scope, kAnswerChars);
   const std::size_t limit = limit_of(params, 8);
   json::array nodes;
   if (where == "all" || where == "graph") {
@@ -326,9 +348,10 @@ Result<ToolAnswer> tool_world_graph(const ToolCallContext& context, const json::
   if (context.sight.holders.empty()) return closed_answer(context.sight);
   const auto scope = world_scope(context, params);
   if (!scope.ok()) return bad_request(scope.error().message);
+  if (auto unknown = unknown_type("nodeType", params, kNodeTypes)) return *std::move(unknown);
   const ReadSnapshot snapshot(context.db);
   const std::string action = get_string(params, "action", "list");
-  WorldText text(context.db, context.serving.config()->timezone, kAnswerChars);
+  WorldText text(context, *scope, kAnswerChars);
   if (action == "list") {
     auto listed = list_graph(context, *scope, params, text);
     return listed.ok() ? std::move(listed) : Result<ToolAnswer>(broken("graph", listed.error()));
@@ -353,6 +376,7 @@ Result<ToolAnswer> tool_world_episode(const ToolCallContext& context, const json
   const std::string action = get_string(params, "action", "list");
   if (action != "list" && action != "search")
     return bad_request("`action` is one of list, search.");
+  if (auto unknown = unknown_type("eventType", params, kEpisodeTypes)) return *std::move(unknown);
   EpisodeQuery query;
   query.salience_min = std::clamp(get_double(params, "minSalience", 0), 0.0, 1.0);
   query.type = get_string(params, "eventType");
@@ -363,7 +387,7 @@ Result<ToolAnswer> tool_world_episode(const ToolCallContext& context, const json
   }
   const auto rows = list_episodes(context.db, *scope, query);
   if (!rows.ok()) return broken("episodes", rows.error());
-  WorldText text(context.db, context.serving.config()->timezone, kAnswerChars);
+  WorldText text(context, *scope, kAnswerChars);
   text.heading("What happened");
   json::array list;
   for (const auto& row : *rows) {

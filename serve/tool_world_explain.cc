@@ -21,6 +21,7 @@ constexpr std::int64_t kBodyMs = 1'000;
 constexpr std::size_t kExcerpt = 600;
 constexpr std::size_t kShown = 20;  // of each kind
 constexpr std::size_t kRefMax = 2'000;
+constexpr std::size_t kSpeakerMax = 60;
 constexpr std::size_t kContentId = 19;  // lf_ and 16 digits
 
 bool is_number(std::string_view text) {
@@ -171,19 +172,23 @@ class Why {
   json::array messages_;
 };
 
-// "… message f85400ba]" in a citation → its number.
-Result<std::optional<Seq>> cited(Database& db, const std::string& agent, std::string_view ref) {
-  std::optional<Seq> out;
+// "… message f85400ba]" in a citation, "f85400ba" by itself: the entry id or number; empty: none.
+std::string cited_id(std::string_view ref) {
+  constexpr std::string_view kOfAnId = "0123456789abcdefABCDEF-";
   const auto at = ref.rfind("message ");
-  if (at == std::string_view::npos) return out;
-  std::string id(ref.substr(at + 8, 36));
-  const auto end = id.find_first_not_of("0123456789abcdefABCDEF-");
-  if (end != std::string::npos) id.resize(end);
-  if (is_number(id) && id.size() < 8) {
-    out = Seq{std::stoll(id)};
-    return out;
-  }
-  return message_by_entry(db, agent, id);
+  std::string id(at == std::string_view::npos ? trim(ref) : ref.substr(at + 8, 36));
+  const auto end = id.find_first_not_of(kOfAnId);
+  if (end != std::string::npos) id.resize(at == std::string_view::npos ? 0 : end);
+  const bool digit = id.find_first_of("0123456789") != std::string::npos;
+  const bool named = is_number(id) || (id.size() >= 8 && digit);  // "message facade" cites nothing
+  return named ? id : std::string();
+}
+
+Result<std::optional<Seq>> cited(Database& db, const std::string& agent, const std::string& id) {
+  if (is_number(id) && id.size() < 8) return std::optional<Seq>{Seq{std::stoll(id)}};
+  CLAWMARK_ASSIGN(const auto seq, message_by_entry(db, agent, id));
+  if (!seq && is_number(id)) return std::optional<Seq>{Seq{std::stoll(id)}};
+  return seq;
 }
 
 // "- user.city: Berlin (2026-…)" → "user.city".
@@ -203,7 +208,42 @@ std::string words_in(std::string_view ref) {
   return std::string(trim(ref));
 }
 
-Status explain_words(const ToolCallContext& context, const std::string& words, Why& why) {
+std::string plain_words(std::string_view text) {
+  std::string out;
+  for (const char c : fold_case(text)) {
+    const bool gap = c == ' ' || (c >= '\t' && c <= '\r');
+    if (!gap) out += c;
+    if (gap && !out.empty() && out.back() != ' ') out += ' ';
+  }
+  while (!out.empty() && (out.back() == ' ' || out.back() == '.')) out.pop_back();
+  return out;
+}
+
+// Are these words, perhaps shortened at their end, in the text? A recalled line may hold several
+// messages: "you: … / Ada: …".
+bool says(std::string_view text, std::string_view words) {
+  const std::string in = plain_words(text);
+  const auto has = [&](std::string_view part) {
+    std::string wanted = plain_words(part);
+    if (wanted.ends_with("\u2026")) wanted = plain_words(wanted.substr(0, wanted.size() - 3));
+    return !wanted.empty() && in.find(wanted) != std::string::npos;
+  };
+  if (has(words)) return true;
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(" / ", at), words.size());
+    const std::string_view part = words.substr(at, end - at);
+    const std::size_t speaker = part.find(": ");
+    const bool named = speaker != std::string_view::npos && speaker <= kSpeakerMax;
+    if (named && has(part.substr(speaker + 2))) return true;
+    if (at > 0 && has(part)) return true;
+    at = end + 3;
+  }
+  return false;
+}
+
+// Messages that say these words; `near`: those that only have some of them.
+Status explain_words(const ToolCallContext& context, const std::string& words, Why& why,
+                     std::vector<std::int64_t>& near) {
   LexicalQuery query;
   query.text = words;
   query.zone = context.serving.config()->timezone;
@@ -212,15 +252,29 @@ Status explain_words(const ToolCallContext& context, const std::string& words, W
   query.limit = 3;
   query.deadline_ms = kBodyMs;
   CLAWMARK_ASSIGN(const LexicalAnswer found, lexical_search(context.db, query));
-  for (const LexicalHit& hit : found.hits) {
-    CLAWMARK_TRY(why.message({hit.message}, ""));
-    CLAWMARK_TRY(why.rests_on({hit.message}));
+  std::vector<Seq> hits;
+  for (const LexicalHit& hit : found.hits) hits.push_back({hit.message});
+  const BodyAnswer answer = context.serving.bodies.get(context.db, hits, kBodyMs);
+  for (std::size_t n = 0; n < hits.size() && n < answer.bodies.size(); ++n) {
+    if (!says(presentable_text(answer.bodies[n].text), words)) {
+      near.push_back(hits[n].value);
+      continue;
+    }
+    CLAWMARK_TRY(why.message(hits[n], ""));
+    CLAWMARK_TRY(why.rests_on(hits[n]));
   }
   return Ok{};
 }
 
+Status explain_name(const ToolCallContext& context, const GraphScope& scope, const std::string& ref,
+                    Why& why, std::vector<std::int64_t>& near) {
+  CLAWMARK_ASSIGN(const auto things, find_nodes(context.db, scope, ref, 5));
+  for (const auto& node : things) CLAWMARK_TRY(why.thing(scope, node));
+  return why.empty() ? explain_words(context, words_in(ref), why, near) : Status(Ok{});
+}
+
 Status explain(const ToolCallContext& context, const GraphScope& scope, const std::string& ref,
-               Why& why) {
+               Why& why, std::vector<std::int64_t>& near) {
   Database& db = context.db;
   if (const std::string key = key_in(ref); !key.empty()) {
     CLAWMARK_ASSIGN(const auto facts,
@@ -230,11 +284,12 @@ Status explain(const ToolCallContext& context, const GraphScope& scope, const st
     }
     if (!why.empty()) return Ok{};
   }
-  CLAWMARK_ASSIGN(std::optional<Seq> seq, cited(db, scope.agent, ref));
-  if (!seq && is_number(trim(ref))) seq = Seq{std::stoll(std::string(trim(ref)))};
-  if (seq) {
-    CLAWMARK_ASSIGN(const bool seen, why.message_in_sight(*seq));
-    if (!seen) return Ok{};
+  if (const std::string id = cited_id(ref); !id.empty()) {
+    // A citation that names no message of this log is not answered with another one.
+    CLAWMARK_ASSIGN(const auto seq, cited(db, scope.agent, id));
+    CLAWMARK_ASSIGN(const bool seen, seq ? why.message_in_sight(*seq) : Result<bool>(false));
+    if (!seen && (seq || id != trim(ref))) return Ok{};
+    if (!seen) return explain_name(context, scope, ref, why, near);
     CLAWMARK_TRY(why.message(*seq, ""));
     return why.rests_on(*seq);
   }
@@ -253,9 +308,7 @@ Status explain(const ToolCallContext& context, const GraphScope& scope, const st
     CLAWMARK_ASSIGN(const auto file, find_large_file(db, files, ref.substr(at, kContentId)));
     if (file) return why.content(*file);
   }
-  CLAWMARK_ASSIGN(const auto things, find_nodes(db, scope, ref, 5));
-  for (const auto& node : things) CLAWMARK_TRY(why.thing(scope, node));
-  return why.empty() ? explain_words(context, words_in(ref), why) : Status(Ok{});
+  return explain_name(context, scope, ref, why, near);
 }
 
 }  // namespace
@@ -269,8 +322,16 @@ Result<ToolAnswer> tool_world_explain(const ToolCallContext& context, const json
         "itself.");
   }
   Why why(context);
-  CLAWMARK_TRY(explain(context, scope_of(context.sight, context.serving.clock.now()), ref, why));
-  if (why.empty()) return refusal("Nothing that can be seen here is known under that line.");
+  std::vector<std::int64_t> near;
+  CLAWMARK_TRY(
+      explain(context, scope_of(context.sight, context.serving.clock.now()), ref, why, near));
+  if (why.empty()) {
+    std::string text = "Nothing that can be seen here is known under that line.";
+    for (std::size_t n = 0; n < near.size(); ++n) {
+      text += (n == 0 ? " Some of its words are in message " : ", ") + std::to_string(near[n]);
+    }
+    return refusal(near.empty() ? text : text + ".");
+  }
   return why.finish();
 }
 

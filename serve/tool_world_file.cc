@@ -197,7 +197,7 @@ Result<ToolAnswer> list_files(const ToolCallContext& context, const FileScope& s
   const auto limit = static_cast<std::size_t>(
       std::clamp<std::int64_t>(get_int(params, "limit", 20), 1, kFilesListed));
   const auto files = list_large_files(context.db, scope, limit);
-  WorldText text(context.db, context.serving.config()->timezone, kFileRangeChars);
+  WorldText text(context, scope_of(context.sight, context.serving.clock.now()), kFileRangeChars);
   json::array list;
   text.heading("Large contents, to be read with wc_file get");
   if (files.ok()) {

@@ -45,6 +45,7 @@ struct Pipeline::State {
   std::unique_ptr<BodyStore> bodies;
   std::vector<std::unique_ptr<Projection>> projections;
   std::vector<Projection*> projection_list;
+  std::vector<std::string> folded_again;
   std::vector<std::unique_ptr<WorkerLoop>> loops;
   std::vector<WorkerLoop*> loop_list;
   std::shared_ptr<QuietBoard> quiet = std::make_shared<QuietBoard>();
@@ -166,6 +167,7 @@ Result<std::unique_ptr<Pipeline>> Pipeline::make(Store& store, const Clock& cloc
       CLAWMARK_TRY(rebuild(store.db(), *projection, clock.now(), {}));
     }
   }
+  state->folded_again = outdated;
   return std::unique_ptr<Pipeline>(new Pipeline(std::move(state)));
 }
 
@@ -323,6 +325,10 @@ Result<BacklogEstimate> Pipeline::estimate() {
     return Ok{};
   }));
   return estimate_backlog(counts, state_->options.prices);
+}
+
+const std::vector<std::string>& Pipeline::folded_again() const {
+  return state_->folded_again;
 }
 
 std::span<Projection* const> Pipeline::projections() const {

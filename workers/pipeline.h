@@ -102,6 +102,8 @@ class Pipeline {
   std::int64_t beat_age_ms() const;  // of the writer's thread; 0 when not started
   Result<BacklogEstimate> estimate();
   std::span<Projection* const> projections() const;
+  // Names of those that were folded again from the log when this was made.
+  const std::vector<std::string>& folded_again() const;
   BodyStore& bodies();
   Bell& bell();
 

@@ -52,12 +52,14 @@ void add_graph(Registry& registry) {
         set(params, "nodeType", options->type);
         set(params, "at", options->at);
         if (options->depth > 0) params["depth"] = options->depth;
+        if (options->limit > 0) params["limit"] = options->limit;
         return show(session, "graph", std::move(params));
       });
   arguments.text("name", options->text, "which thing", false);
   arguments.text("--type", options->type,
                  "project, component, decision, task, person, constraint, concept or file", false);
   arguments.number("--depth", options->depth, 1, 4, "walk so many steps from it");
+  arguments.number("--limit", options->limit, 1, 100, "how many of the list (default 50)");
   arguments.text("--at", options->at,
                  "as of then: 2026-11-20, 2026-11-20T18:00:00Z or the number of an event", false);
 }

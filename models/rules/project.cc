@@ -157,7 +157,12 @@ bool find_decision(const Context& context) {
         !context.clause.is_explicit && n != 2) {
       return false;  // outings: told once, true once
     }
-    const Span head{object->first, std::min(object->last, object->first + 6)};
+    Span head{object->first, std::min(object->last, object->first + 6)};
+    while (head.last > head.first + 2 &&
+           context.is(head.last - 1, {"a", "an", "the", "our", "of", "to", "for", "in", "on", "at",
+                                      "by", "with", "from", "and", "or", "get", "gets", "be"})) {
+      --head.last;
+    }
     const std::string key =
         key_under(n == 1 ? "user.decision_" : "project.decision_", object_key(context, head));
     if (key.empty()) return false;

@@ -24,8 +24,15 @@ bool find_event(const Context& context) {
   const Span what = match->captures[0];
   if (is_deictic(context.words()[what.first].lower)) return false;
   const bool personal = context.is(0, {"my"});
-  const std::string name(context.text(what));
-  const std::string key = key_under(personal ? "user." : "project.", object_key(context, what));
+  std::string name(context.text(what));
+  std::string key = key_under(personal ? "user." : "project.", object_key(context, what));
+  // A thing has several days: when the shop opens is neither when it closes nor what it runs on.
+  for (std::size_t at = what.last; at < match->end; ++at) {
+    if (key.empty() || !context.is(at, {"opens", "closes", "ends", "live"})) continue;
+    name += " " + context.words()[at].lower;
+    key += "_" + context.words()[at].lower;
+    break;
+  }
   if (key.empty() || context.is(what.last - 1, {"weather", "it", "day", "plan", "thing", "moon",
                                                 "weekend", "week"}))
     return false;

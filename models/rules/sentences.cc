@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/utf8.h"
 
@@ -85,13 +86,69 @@ class Mask {
   std::string text_;
 };
 
-bool is_abbreviation(std::string_view before) {
+bool contains(std::span<const std::string_view> words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// Shortened words that a designation follows: "rev. C", "no. 5", "Fig. 3b".
+constexpr auto kBeforeDesignation =
+    std::to_array<std::string_view>({"rev", "nr", "fig", "figs", "vol", "ver", "sec", "ch", "chap",
+                                     "pp", "eq", "bldg", "apt", "rm", "abb", "bd", "kap", "ziff"});
+constexpr auto kBeforeNumber = std::to_array<std::string_view>(
+    {"no", "nos", "p", "art", "ext", "tel", "ref", "ed", "par", "pos", "str", "lot"});
+// What an option, a version or a part is called by a letter: "plan B." is no initial.
+constexpr auto kLettered = std::to_array<std::string_view>(
+    {"plan",  "option",  "version", "variant", "revision", "rev",       "type",     "class",
+     "grade", "part",    "team",    "group",   "room",     "block",     "building", "appendix",
+     "annex", "section", "phase",   "model",   "vitamin",  "hepatitis", "case",     "point",
+     "step",  "gate",    "hall",    "line",    "row",      "seat"});
+constexpr auto kNeverLast = std::to_array<std::string_view>(
+    {"e.g", "i.e", "etc", "vs", "mr", "mrs", "ms", "dr", "st", "a.m", "p.m", "z.b", "d.h", "bzw",
+     "prof", "approx", "ca", "incl", "excl"});
+
+std::string_view next_word(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  if (begin == std::string_view::npos || begin == 0) return {};
+  return text.substr(begin, text.find_first_of(" \n", begin) - begin);
+}
+
+// "3b", "117".
+bool begins_with_number(std::string_view text) {
+  const std::string_view word = next_word(text);
+  return !word.empty() && word[0] >= '0' && word[0] <= '9';
+}
+
+// "C", "B2", "D,", "II": a capital that is a word, or stands before a number.
+bool begins_with_letter(std::string_view text) {
+  const std::string_view word = next_word(text);
+  if (word.empty() || word[0] < 'A' || word[0] > 'Z' || word == "I") return false;
+  const bool roman = word.find_first_not_of("IVX,.") == std::string_view::npos;
+  return word.size() == 1 || roman || (word[1] >= '0' && word[1] <= '9') ||
+         std::string_view(",.;:)!?").find(word[1]) != std::string_view::npos;
+}
+
+// Does the full stop between `before` and `after` belong to its word?
+bool is_abbreviation(std::string_view before, std::string_view after) {
   const std::size_t start = before.find_last_of(" \n(") + 1;
   const std::string word = lower_ascii(before.substr(start));
-  if (word.size() == 1 && is_alnum(word[0]) && word != "i") return true;  // an initial
-  constexpr std::array<std::string_view, 12> kKnown = {"e.g", "i.e", "etc", "vs", "mr",  "mrs",
-                                                       "ms",  "dr",  "st",  "no", "a.m", "p.m"};
-  return word != "no" && std::find(kKnown.begin(), kKnown.end(), word) != kKnown.end();
+  const std::string_view above = trim(before.substr(0, start));
+  const bool digits = !word.empty() && std::all_of(word.begin(), word.end(),
+                                                   [](char c) { return c >= '0' && c <= '9'; });
+  if (digits) {  // "1. Milk", "am 3. mai"; "Room 4. Then" ends
+    const std::size_t next = after.find_first_not_of(' ');
+    const bool goes_on =
+        next != std::string_view::npos && next > 0 && after[next] >= 'a' && after[next] <= 'z';
+    return goes_on || (above.empty() && word.size() < 3);
+  }
+  if (word.size() == 1 && is_alnum(word[0]) && word != "i") {
+    std::string last = lower_ascii(above.substr(above.find_last_of(" \n(") + 1));
+    if (last.ends_with('.')) last.pop_back();
+    return !contains(kLettered, last) && !contains(kBeforeDesignation, last);
+  }
+  const bool numbered = begins_with_number(after);
+  if (contains(kBeforeDesignation, word) && (numbered || begins_with_letter(after))) return true;
+  if (contains(kBeforeNumber, word) && numbered) return true;
+  return contains(kNeverLast, word);
 }
 
 }  // namespace
@@ -125,7 +182,8 @@ std::vector<Sentence> split_sentences(std::string_view text) {
     } else if ((c == '!' && gap) || c == 0x3002 || c == 0xFF01) {
       // "what?!" has been closed by the mark before
       close(at);
-    } else if (c == '.' && gap && !is_abbreviation(text.substr(begin, here - begin))) {
+    } else if (c == '.' && gap &&
+               !is_abbreviation(text.substr(begin, here - begin), text.substr(at))) {
       close(at);
     }
   }

@@ -211,6 +211,16 @@ TEST(Doctor, fix_closes_files_and_folds_again_what_was_tampered_with) {
   EXPECT_THAT(world.clawmark({"facts"}).out, Not(HasSubstr("tampered")));
 }
 
+TEST(Verify, says_what_was_folded_again_because_its_tables_were_gone) {
+  const World world;
+  ASSERT_EQ(world.once().code, 0);
+  EXPECT_THAT(world.clawmark({"verify"}).out, Not(HasSubstr("were missing")));
+  support::HostDb(world.db()).run("DROP TABLE graph_episodes__g1");
+  const Outcome verified = world.clawmark({"verify"});
+  EXPECT_EQ(verified.code, 0);
+  EXPECT_THAT(verified.out, HasSubstr("* the tables of graph were missing"));
+}
+
 TEST(CommandLine, an_estimate_asks_no_model_and_costs_nothing_with_built_in_ones) {
   const World world;
   const Outcome guess = world.clawmark({"reconcile", "--estimate"});

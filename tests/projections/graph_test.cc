@@ -136,6 +136,68 @@ TEST(Graph, C092_a_second_period_of_the_same_relation_is_kept_beside_the_first) 
   EXPECT_EQ(at(190), 1u);  // July
 }
 
+// What one person says of who does it now ends what another said before, for those who see both.
+TEST(Graph, a_relation_with_one_end_at_a_time_ends_across_people_for_who_sees_both) {
+  GraphWorld w;
+  const Seq first = w.say({.at = day(1)}), second = w.say({.at = day(9)});
+  const auto assigned = [&](const std::string& holder, const std::string& name, Seq m) {
+    w.holder = holder;
+    w.nodes({w.node("task", "Roof", m), w.node("person", name, m)});
+    w.edges({w.edge("ASSIGNED_TO", "task", "Roof", "person", name, m)});
+    w.edges({w.edge("BLOCKED_BY", "task", "Roof", "task", "Scaffold", m)});
+    w.nodes({w.node("task", "Scaffold", m, {{"status", "pending"}})});
+  };
+  const std::string mine = w.holder;
+  assigned(mine, "Ada", first);
+  assigned("group:x", "Ben", second);
+  const Seq before{std::stoll(w.one("SELECT max(seq) FROM events"))};
+  w.nodes({w.node("task", "Scaffold", second, {{"status", "done"}})});
+  w.fold_graph();
+  GraphScope all = w.scope();
+  all.holders = {mine, "group:x"};
+  const auto ends = [&](const GraphScope& scope, bool ended) {
+    std::string out;
+    const auto edges = edges_of(w.db(), scope, "task", "roof", ended, 10).value();
+    for (const auto& edge : edges) {
+      if (edge.type == "ASSIGNED_TO") out += edge.to + (edge.until ? " (was) " : " ");
+    }
+    return out;
+  };
+  EXPECT_EQ(ends(all, false), "ben ");
+  EXPECT_EQ(ends(all, true), "ben ada (was) ");
+  all.holders = {mine};
+  EXPECT_EQ(ends(all, false), "ada ") << "who does not hear the group keeps what was said here";
+  all.holders = {mine, "group:x"};
+  EXPECT_EQ(ties_of_task(w.db(), all, "roof").value().size(), 1u) << "what is done blocks nothing";
+  all.at = day(20);
+  all.through = before;
+  EXPECT_EQ(ties_of_task(w.db(), all, "roof").value().size(), 2u);
+  all.through = first;
+  EXPECT_EQ(ends(all, true), "") << "said, but not yet understood";
+}
+
+TEST(Graph, what_happens_again_is_another_episode_and_what_is_told_again_is_not) {
+  GraphWorld w;
+  const auto told = [&](double at) {
+    const Seq m = w.say({.at = day(at)});
+    return w.completed({{"episodes", json::array{w.episode("error", "Deploy failed", m)}}}, {m});
+  };
+  told(30);
+  const Seq first = told(1);
+  told(1.2);
+  told(1.4);
+  w.fold_graph();
+  EXPECT_THAT(w.rows("SELECT occurred_ms FROM graph_episodes ORDER BY occurred_ms"),
+              ElementsAre(std::to_string(day(1).value), std::to_string(day(30).value)));
+  const std::string live = w.graph_digest();
+  ASSERT_TRUE(rebuild(w.db(), *w.graph, w.clock.now(), {}).ok());
+  EXPECT_EQ(w.digest(*w.graph), live);
+  GraphScope then = w.scope();
+  then.at = day(40);
+  then.through = Seq{first.value - 1};
+  EXPECT_EQ(list_episodes(w.db(), then, {}).value().size(), 1u) << "the other was told later";
+}
+
 TEST(Graph, C096_reading_an_old_log_later_does_not_overwrite_the_present) {
   for (const bool march_first : {true, false}) {
     GraphWorld w;

@@ -240,6 +240,60 @@ TEST(WorldTools, explain_leads_from_any_line_back_to_the_message_and_its_source)
   EXPECT_THAT(why("payment: Mollie"), HasSubstr("Nothing that can be seen here"));
 }
 
+TEST(WorldTools, explain_answers_for_the_line_it_was_asked_for_or_says_what_is_near) {
+  Known w;
+  const auto why = [&](const std::string& line) {
+    return w.post("/v1/admin/explain", {{"params", {{"line", line}, {"as", "telegram:101"}}}});
+  };
+  const std::string seats = std::to_string(w.seats.value);
+  const auto no = [&](const std::string& line, const std::string& says) {
+    const json::object answer = why(line);
+    EXPECT_FALSE(get_bool(answer, "ok", true)) << line;
+    EXPECT_THAT(text_of(answer, "text"), HasSubstr(says)) << line;
+    EXPECT_THAT(text_of(answer, "text"), Not(HasSubstr("read from"))) << line;
+  };
+  no("- E-SEAT-409 is blocked [2026-11-03, Ada, session s1, message ffffffff]", "Nothing that");
+  no("- 2026-11-03: \"the test sale fails with E-PRICE-7\"", "in message " + seats);
+  for (const std::string words :
+       {"the test sale  fails with E-SEAT-409", "The test sale fails\u2026",
+        "Ada: what now? / Ben: The test sale fails with E-SEAT-409, we are blocked"}) {
+    EXPECT_THAT(text_of(why("- 2026-11-03: \"" + words + "\""), "text"),
+                HasSubstr("message " + seats))
+        << words;
+  }
+  const auto entry =
+      must(w.store.db().query_text("SELECT entry_id FROM messages WHERE seq = ?", w.seats.value));
+  EXPECT_THAT(text_of(why(entry.value_or("")), "text"), HasSubstr("message " + seats));
+}
+
+TEST(WorldTools, what_is_not_shown_and_what_does_not_exist_is_said) {
+  Known w;
+  for (int n = 0; n < 15; ++n) {
+    w.item("node",
+           {{"type", "task"},
+            {"name", "task " + std::to_string(n)},
+            {"status", "pending"},
+            {"due_ms", w.clock.now().value - 5 * 86'400'000}},
+           w.seats);
+  }
+  const std::string restored = w.restore(w.mine);
+  EXPECT_THAT(restored, HasSubstr("and 3 not shown here: ask for things of type task"));
+  EXPECT_THAT(restored, HasSubstr(", past)"));
+  const auto graph = [&](json::object params) {
+    return text_of(w.tool("wc_graph", w.mine, params), "text");
+  };
+  EXPECT_THAT(graph({{"limit", 5}}), HasSubstr("the newest 5; more are known"));
+  EXPECT_THAT(graph({{"limit", 100}}), Not(HasSubstr("more are known")));
+  EXPECT_THAT(graph({{"nodeType", "moon"}}), HasSubstr("it is one of project, component"));
+  EXPECT_THAT(text_of(w.tool("wc_episode", w.mine, {{"eventType", "moon"}}), "text"),
+              HasSubstr("it is one of decision, plan_change"));
+  EXPECT_THAT(graph({{"action", "node"}, {"name", "task 99"}}), Not(HasSubstr("task 9\n")))
+      << "what is asked for by its number is no other";
+  const Seq head = must(EventLog::head(w.store.db()));
+  EXPECT_THAT(w.restore(w.mine, {{"at", std::to_string(head.value)}}),
+              HasSubstr("as the log knew it at event " + std::to_string(head.value)));
+}
+
 TEST(WorldTools, a_session_that_begins_is_told_where_things_were_left_off) {
   Known w;
   const auto inject = [&](std::int64_t count) {
