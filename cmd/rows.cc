@@ -17,6 +17,18 @@ std::string number(double value) {
   return buffer;
 }
 
+// {"messages":65,"skipped":0} → "messages 65": what counted nothing says nothing.
+std::string counters(const json::object& object) {
+  std::string out;
+  for (const auto& [name, value] : object) {
+    if (value.is_null() || (value.is_int64() && value.get_int64() == 0)) continue;
+    const std::string text =
+        value.is_string() ? std::string(view(value.get_string())) : to_text(value);
+    out += (out.empty() ? "" : ", ") + std::string(name.data(), name.size()) + " " + text;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string cell(const json::object& row, std::string_view key, std::string_view zone) {
@@ -30,6 +42,7 @@ std::string cell(const json::object& row, std::string_view key, std::string_view
     if (!key.ends_with("_ms")) return std::to_string(whole);
     return whole == 0 ? "" : format_local({whole}, zone);
   }
+  if (value->is_object()) return one_line(counters(value->get_object()), kCellMax);
   return one_line(to_text(*value), kCellMax);
 }
 

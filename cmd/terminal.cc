@@ -19,7 +19,8 @@ std::string one_line(std::string_view text, std::size_t characters_max) {
   for (std::size_t at = 0, count = 0; at < valid.size(); ++count) {
     if (count == characters_max) return out + "…";
     const char32_t c = next_code_point(valid, at);
-    const bool gap = c < 0x20 || (c >= 0x7F && c < 0xA0);  // what moves the cursor
+    // What moves the cursor, or may.
+    const bool gap = c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029;
     if (gap || !is_invisible(c)) append_code_point(out, gap ? U' ' : c);
   }
   return out;

@@ -25,10 +25,11 @@ const SUMMARISE_MS = 1000;
 
 /**
  * Per conversation.
- * @typedef {{stored?: number, shrink: number, tokens: number, anchor?: string, notBefore?: string,
- *   frozen?: object, note?: {start: string, text: string}, asked?: string, turns: object[],
- *   block: string}} State `stored`: messages that the service holds; `shrink`: the share of the
- *   budget that may be used; `tokens`, `turns`, `block`: of the last request
+ * @typedef {{stored?: number, held?: number, shrink: number, tokens: number, anchor?: string,
+ *   notBefore?: string, frozen?: object, note?: {start: string, text: string}, asked?: string,
+ *   turns: object[], block: string}} State `stored`: messages of the conversation that tools find;
+ *   `held`: those of the session that the service has read; `shrink`: the share of the budget that
+ *   may be used; `tokens`, `turns`, `block`: of the last request
  */
 const sessions = new Map();
 /** Turns that were committed: the host asks again after a crash. */
@@ -140,8 +141,9 @@ async function contextOf({ turn, turns, state, reserve }, parts) {
   const omitted = turns.slice(0, start).reduce((all, one) => all + one.messages, 0);
   // What the service does not hold yet, or would not give back, has to be shown. It reads a
   // conversation from its beginning; a tail more, as it also counts what was taken back.
-  if (omitted > (state.stored ?? 0)) {
-    start = Math.max(heldUpTo(turns, (state.stored ?? 0) - input.freshTail),
+  const held = state.held ?? 0;
+  if (omitted > held) {
+    start = Math.max(heldUpTo(turns, held - input.freshTail),
       cutOf(turns, limitsOf({ ...input, keepAll: true })));
     state.frozen = undefined;
     block = "";
@@ -203,14 +205,16 @@ function callerOf(turn) {
 /** Of this conversation, as far as its caller may see it; undefined: nothing can be had. */
 async function askContext(turn, body, state, { link, config }) {
   if (isIncognito(turn.sessionKey)) {
-    state.stored = undefined;
+    state.stored = state.held = undefined;
     return undefined;
   }
   const answer = await link.ask("/v1/assemble", { caller: callerOf(turn), ...body },
     { timeoutMs: config.timeoutMs });
   if (!answer.ok) return undefined; // late once: what was known a turn ago holds
-  const { open, stored } = answer.value;
-  state.stored = open === true && Number.isInteger(stored) && stored > 0 ? stored : undefined;
+  const { open, stored, held } = answer.value;
+  const known = open === true && Number.isInteger(stored) && stored > 0;
+  state.stored = known ? stored : undefined;
+  state.held = known ? held ?? stored : undefined;
   return answer.value;
 }
 

@@ -102,6 +102,23 @@ Result<std::int64_t> history_count(Database& db, const HistoryScope& scope) {
   return any == 0 ? 0 : told;
 }
 
+Result<std::int64_t> session_held(Database& db, std::string_view agent,
+                                  std::string_view session_id) {
+  CLAWMARK_ASSIGN(Statement * statement,
+                  db.cached("SELECT count(*) FROM (SELECT 1 FROM message_sessions s CROSS JOIN "
+                            "messages m ON m.seq = s.message WHERE s.agent = ?1 AND s.session_id = "
+                            "?2 AND s.active AND m.class IN ('chat', 'toolResult') LIMIT ?3)"));
+  statement->with(agent, session_id, kHistoryCountMax);
+  CLAWMARK_TRY(statement->step());
+  const std::int64_t out = statement->integer(0);
+  statement->reset();
+  if (out < kHistoryCountMax) return out;
+  CLAWMARK_ASSIGN(const auto told,
+                  db.query_int("SELECT messages FROM sessions WHERE agent = ?1 AND session_id = ?2",
+                               agent, session_id));
+  return std::max(out, told.value_or(0));
+}
+
 Result<std::vector<std::string>> sessions_named(Database& db, std::string_view agent,
                                                 std::string_view key_or_id) {
   CLAWMARK_ASSIGN(Statement * statement,

@@ -43,6 +43,11 @@ Result<std::vector<HistoryEntry>> history_entries(Database& db, const HistorySco
 // How many there are in these sessions. Counted one by one up to kHistoryCountMax; of more, what
 // the host has told of them, a few too many. Zero when none is in sight.
 Result<std::int64_t> history_count(Database& db, const HistoryScope& scope);
+// How many messages of a session the log holds as the host counts what it shows a model: also those
+// that are no history, such as calls of tools without a word. Beyond kHistoryCountMax what the host
+// has told of it.
+Result<std::int64_t> session_held(Database& db, std::string_view agent,
+                                  std::string_view session_id);
 
 // Ids of the sessions under a session key, or of the session with this id; whether the caller may
 // see anything in them is for the scope to say.

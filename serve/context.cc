@@ -89,6 +89,7 @@ Result<ContextAnswer> conversation_context(Serving& serving, Database& db, const
   answer.open = !place.refused && place.scope.sessions.has_value();
   if (!answer.open) return answer;
   CLAWMARK_ASSIGN(answer.stored, history_count(db, place.scope));
+  CLAWMARK_ASSIGN(answer.held, session_held(db, sight.scope.agent, session_id));
   if (!request.world) return answer;
   CLAWMARK_ASSIGN(answer.as_of, folded_through(db, "graph"));
   CLAWMARK_ASSIGN(answer.stale, taken_back_since(db, request.as_of));
@@ -109,6 +110,7 @@ json::object to_json(const ContextAnswer& answer) {
   json::object out = protocol_object();
   out["open"] = answer.open;
   out["stored"] = answer.stored;
+  out["held"] = answer.held;
   out["summarised"] = answer.summarised;
   out["covered_ms"] = answer.covered.value;
   out["block"] = answer.block;

@@ -17,7 +17,8 @@ ContextRequest parse_context(const json::object& body);
 
 struct ContextAnswer {
   bool open = false;        // whether the caller may see its conversation at all
-  std::int64_t stored = 0;  // messages of this conversation
+  std::int64_t stored = 0;  // messages of this conversation that can be found and read
+  std::int64_t held = 0;    // messages of the session that the host shows, with all of no words
   bool summarised = false;  // whether summaries are made at all: not by built-in rules
   TimeMs covered;           // all that was said through here has summaries; zero: none has
   std::string block;        // guarded; summaries by time, then where things were left off

@@ -271,8 +271,7 @@ void look_at_store(Database& db, std::vector<Sign>& out) {
     out.push_back({"texts_unread", "",
                    std::to_string(*unread) +
                        " messages are not in the search index: their texts could not be read when "
-                       "it was made; once the host's files are there: clawmark rebuild search, "
-                       "then clawmark rebuild history"});
+                       "it was made"});
   }
   if (const auto unplaced = count_unplaced(db); unplaced.ok() && *unplaced > 0) {
     out.push_back({"unplaced", "",

@@ -131,6 +131,14 @@ ToolAnswer WorldText::finish() const {
                     {{"lines", std::move(lines)}, {"degraded", std::move(broken)}, {"cut", cut}}};
 }
 
+std::string EndNames::of(const std::string& type, const std::string& key) {
+  const auto known = names_.find({type, key});
+  if (known != names_.end()) return known->second;
+  const auto node = get_node(db_, scope_, type, key);
+  const bool named = node.ok() && node->has_value() && !(*node)->name.empty();
+  return names_[{type, key}] = named ? (*node)->name : key;
+}
+
 std::string node_text(const GraphNodeRow& node, const WorldText& text) {
   std::string out = node.name;
   if (node.due) {

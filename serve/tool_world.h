@@ -3,9 +3,11 @@
 // model is called. A caller sees what its wall opens, as with all tools; every line says where it
 // comes from; what cannot be read is said, never passed off as nothing.
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "projections/graph.h"
@@ -86,6 +88,23 @@ class WorldText {
 
 // " as of …": empty for the state of now.
 std::string as_of_text(const GraphScope& scope, const WorldText& text);
+// Ends of relations by name, as people wrote them; what nobody in sight named keeps its key.
+class EndNames {
+ public:
+  EndNames(Database& db, const GraphScope& scope) : db_(db), scope_(scope) {}
+  void know(const GraphNodeRow& node) { names_[{node.type, node.key}] = node.name; }
+  std::string of(const std::string& type, const std::string& key);
+  // "E-SEAT-409 AFFECTS Shop".
+  std::string line(const GraphEdgeRow& edge) {
+    return of(edge.from_type, edge.from) + " " + edge.type + " " + of(edge.to_type, edge.to);
+  }
+
+ private:
+  Database& db_;
+  const GraphScope& scope_;
+  std::map<std::pair<std::string, std::string>, std::string> names_;
+};
+
 // One line about a thing: name, what is known of it, how sure.
 std::string node_text(const GraphNodeRow& node, const WorldText& text);
 std::string episode_text(const GraphEpisodeRow& episode, const WorldText& text);

@@ -153,11 +153,11 @@ Result<ToolAnswer> show_node(const ToolCallContext& context, const GraphScope& s
   for (const auto& claim : claims) text.line("\u201c" + claim.quote + "\u201d", claim.message);
   text.heading("Relations");
   CLAWMARK_ASSIGN(const auto edges, edges_of(context.db, scope, node.type, node.key, true, 40));
+  EndNames names(context.db, scope);
+  names.know(node);
   for (const auto& edge : edges) {
     const std::string until = edge.until ? " until " + text.date(*edge.until) : std::string();
-    text.line(edge.from + " " + edge.type + " " + edge.to + ", since " + text.date(edge.from_time) +
-                  until,
-              edge.message);
+    text.line(names.line(edge) + ", since " + text.date(edge.from_time) + until, edge.message);
   }
   ToolAnswer answer = text.finish();
   answer.details["node"] = node_json(node);
@@ -178,8 +178,10 @@ Result<ToolAnswer> traverse(const ToolCallContext& context, const GraphScope& sc
     nodes.push_back(std::move(row));
   }
   text.heading("Relations");
+  EndNames names(context.db, scope);
+  for (const auto& step : walk.nodes) names.know(step.node);
   for (const auto& edge : walk.edges) {
-    text.line(edge.from + " " + edge.type + " " + edge.to, edge.message);
+    text.line(names.line(edge), edge.message);
     edges.push_back(json::object{{"type", edge.type},
                                  {"from", edge.from},
                                  {"to", edge.to},

@@ -145,9 +145,9 @@ class Restore {
       CLAWMARK_ASSIGN(const auto walk, walk_graph(db_, scope_, node, 1, kPerSection));
       const std::string status = node.status.empty() ? "" : ", " + node.status;
       text_.line(node.type + status + ": " + node_text(node, text_), node.message);
-      for (const auto& edge : walk.edges) {
-        text_.line(edge.from + " " + edge.type + " " + edge.to, edge.message);
-      }
+      EndNames names(db_, scope_);
+      for (const auto& step : walk.nodes) names.know(step.node);
+      for (const auto& edge : walk.edges) text_.line(names.line(edge), edge.message);
     }
     EpisodeQuery query;
     query.text = topic;

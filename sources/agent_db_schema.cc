@@ -46,21 +46,19 @@ Result<AgentDbSchema> probe_agent_db(Database& db) {
       return make_error(ErrorKind::kRetriable, "source", "not_initialised",
                         db.path() + " has no transcripts yet; it is tried again");
     }
-    return drift("missing_table",
-                 db.path() + " has no table transcript_events (schema " +
-                     std::to_string(s.user_version) +
-                     "): this host version is not known yet; other carriers go on");
+    return drift("missing_table", db.path() + " has no table transcript_events (schema " +
+                                      std::to_string(s.user_version) +
+                                      "): this host version is not known yet");
   }
   for (const std::string_view column : {"session_id", "seq"}) {
     if (has_column(events, column)) continue;
-    return drift("missing_column", db.path() + " has no column transcript_events." +
-                                       std::string(column) + "; other carriers go on");
+    return drift("missing_column",
+                 db.path() + " has no column transcript_events." + std::string(column));
   }
   s.event_json = has_column(events, "event_json");
   s.event_zstd = has_column(events, "event_zstd");
   if (!s.event_json && !s.event_zstd) {
-    return drift("missing_column",
-                 db.path() + " has no column transcript_events.event_json; other carriers go on");
+    return drift("missing_column", db.path() + " has no column transcript_events.event_json");
   }
   CLAWMARK_ASSIGN(s.windows, has_all(db, "session_windows", {"session_id", "session_key"}));
   CLAWMARK_ASSIGN(s.window_updated, has_all(db, "session_windows", {"transcript_updated_at"}));

@@ -136,14 +136,12 @@ SourceHealth health_of_error(const Error& error, const std::string& path) {
   }
   const std::string at = path + ": ";
   if (error.reason == "notadb") {
-    return refuse(SourceState::kBroken, "not_a_database",
-                  at + "not a SQLite database; what was read before is kept");
+    return refuse(SourceState::kBroken, "not_a_database", at + "not a SQLite database");
   }
   if (error.reason == "corrupt") {
-    return refuse(
-        SourceState::kBroken, "corrupt",
-        at + "damaged (SQLITE_CORRUPT); what was read before is kept. Let its owner repair or "
-             "restore it");
+    return refuse(SourceState::kBroken, "corrupt",
+                  at + "damaged (SQLITE_CORRUPT). Let its owner repair or "
+                       "restore it");
   }
   if (error.reason == "busy" || error.reason == "locked" || error.reason == "interrupt") {
     return refuse(SourceState::kBusy, "busy", at + "held by its owner; it is tried again");

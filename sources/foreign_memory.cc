@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <system_error>
 
 #include "base/files.h"
@@ -21,6 +22,19 @@ constexpr std::size_t kFilesMax = 5000;
 
 Error import_error(const char* reason, std::string message) {
   return make_error(ErrorKind::kInvalid, "import", reason, std::move(message));
+}
+
+Error not_taken(const SourceHealth& health, const std::string& path) {
+  const bool named = health.message.find(path) != std::string::npos;
+  return import_error("not_one",
+                      (named ? "" : path + ": ") + health.message + "; nothing was taken from it");
+}
+
+// Reads a database that nobody writes any more; what SQLite says of it is told in our words.
+Status with_old_db(const std::string& path, const std::function<Status(Database&)>& read) {
+  Status status = with_foreign_db(path, read);
+  if (status.ok() || status.error().stage != "sqlite") return status;
+  return not_taken(health_of_error(status.error(), path), path);
 }
 
 Status need_columns(Database& db, std::string_view table,
@@ -126,7 +140,7 @@ Status read_lcm(const std::string& path, const Clock& clock, const TakeEntries& 
   LcmSource source(path, "", {}, clock);
   if (const auto health = source.validate();
       health.state != SourceState::kOk && health.state != SourceState::kStale) {
-    return import_error("not_one", path + ": " + health.message);
+    return not_taken(health, path);
   }
   CLAWMARK_ASSIGN(const auto streams, source.streams());
   for (const StreamInfo& stream : streams) {
@@ -268,10 +282,9 @@ Result<ForeignMemory> read_foreign_memory(std::string_view kind, const std::stri
   ForeignMemory out;
   if (!stat_file(path)) return import_error("absent", "there is nothing at " + path);
   if (kind == "clawmark") {
-    CLAWMARK_TRY(with_foreign_db(path, [&](Database& db) { return read_clawmark(db, path, out); }));
+    CLAWMARK_TRY(with_old_db(path, [&](Database& db) { return read_clawmark(db, path, out); }));
   } else if (kind == "recursive-claw") {
-    CLAWMARK_TRY(
-        with_foreign_db(path, [&](Database& db) { return read_recursive(db, path, take); }));
+    CLAWMARK_TRY(with_old_db(path, [&](Database& db) { return read_recursive(db, path, take); }));
   } else if (kind == "lcm" || kind == "worldclaw") {
     CLAWMARK_TRY(read_lcm(path, clock, take));
     CLAWMARK_TRY(name_further_tables(path, out));

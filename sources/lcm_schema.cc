@@ -52,7 +52,7 @@ Status check_length(Database& db) {
   CLAWMARK_ASSIGN(const auto size, db.query_int("PRAGMA page_size"));
   const auto file = stat_file(db.path());
   if (file && pages && size && *pages * *size > file->size) {
-    return drift("corrupt", db.path() + " is cut off; what was read before is kept");
+    return drift("corrupt", db.path() + " is cut off");
   }
   return Ok{};
 }
@@ -67,14 +67,13 @@ Status check_columns(Database& db, std::string_view table, std::span<const std::
           ErrorKind::kRetriable, "source", "not_initialised",
           db.path() + " has no tables yet: its owner has not initialised it; it is tried again");
     }
-    return drift("missing_table",
-                 db.path() + " has no table " + std::string(table) +
-                     ": not an LCM database of a known shape; other carriers go on");
+    return drift("missing_table", db.path() + " has no table " + std::string(table) +
+                                      ": not an LCM database of a known shape");
   }
   for (const auto need : needs) {
     if (has_column(columns, need)) continue;
-    return drift("missing_column", db.path() + " has no column " + std::string(table) + "." +
-                                       std::string(need) + "; other carriers go on");
+    return drift("missing_column",
+                 db.path() + " has no column " + std::string(table) + "." + std::string(need));
   }
   return Ok{};
 }
@@ -95,8 +94,7 @@ Status check_types(Database& db) {
                                                   : nullptr;
     if (wrong == nullptr) continue;
     return drift("column_type",
-                 db.path() + ": messages." + wrong +
-                     " holds values of another type than known; other carriers go on");
+                 db.path() + ": messages." + wrong + " holds values of another type than known");
   }
   return Ok{};
 }

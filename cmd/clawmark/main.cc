@@ -132,7 +132,7 @@ void add_all(Registry& registry) {
 }
 
 int run_command_line(int argc, char** argv) {
-  CLI::App app{"Clawmark: a memory for OpenClaw agents"};
+  CLI::App app{"Clawmark: a memory for OpenClaw agents", "clawmark"};
   app.set_version_flag("--version", "clawmark " + std::string(version_text()));
   app.require_subcommand(1);
   Globals globals;

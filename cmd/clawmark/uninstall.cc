@@ -138,7 +138,11 @@ int uninstall(Session& session, const Options& options) {
   for (const auto& file : files) {
     std::printf("  memory   %s%s\n", options.dry_run ? "would: rm " : "rm ", file.c_str());
   }
-  if (!options.purge) std::printf("The memory stays in %s.\n", dir_name(config.db_path).c_str());
+  if (!options.purge) {
+    const bool there = stat_file(config.db_path).has_value();
+    std::printf(there ? "The memory stays in %s.\n" : "There is no memory in %s.\n",
+                dir_name(config.db_path).c_str());
+  }
   return kExitOk;
 }
 

@@ -170,7 +170,7 @@ std::string grouped(std::size_t number) {
 }
 
 std::string brief(std::string_view text, std::size_t chars_max) {
-  const std::string line = collapse_space(prefix_bytes(text, 8 * chars_max + 64));
+  std::string line = collapse_space(prefix_bytes(text, 8 * chars_max + 64));
   if (count_code_points(line) <= chars_max) return line;
   return std::string(trim(prefix_code_points(line, chars_max - 1))) + "…";
 }

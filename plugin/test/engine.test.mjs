@@ -9,13 +9,13 @@ const talk = (turns, size = 20) => Array.from({ length: turns }, (_, n) => [
   { role: "assistant", content: [{ type: "text", text: `answer ${n} ${"word ".repeat(size)}` }] },
 ]).flat();
 
-/** A service that holds so many messages of the caller's conversation. */
-function service(total) {
+/** A service that finds so many messages of the caller's conversation, and holds so many. */
+function service(total, held) {
   const asked = [];
   return { asked, ask: async (path, body) => {
     asked.push({ path, body });
     if (total === undefined) return { ok: false, kind: "absent" };
-    return { ok: true, value: { open: total > 0, stored: total } };
+    return { ok: true, value: { open: total > 0, stored: total, held } };
   } };
 }
 
@@ -70,6 +70,15 @@ test("while the service lags, what it holds stays outside, and a tail more is sh
   assert.equal(lagging.messages.length, 300 - (150 - 20), "not the whole conversation");
   assert.match(lagging.messages[0].content, /^question 65 /);
   assert.match(lagging.systemPromptAddition, /messages are stored outside/);
+});
+
+test("calls of tools without a word are held, though no tool finds them", async () => {
+  const working = await makeEngine({ link: service(150, 300), config }).assemble(
+    turn(talk(150), { sessionKey: "agent:main:dashboard:working" }));
+  assert.ok(working.messages.length <= 100, `${working.messages.length}`);
+  const lagging = await makeEngine({ link: service(900, 150), config }).assemble(
+    turn(talk(150), { sessionKey: "agent:main:dashboard:after-a-reset" }));
+  assert.equal(lagging.messages.length, 300 - (150 - 20), "what older sessions have is no help");
 });
 
 test("the budget holds whatever the service says, with a place for the newest word", async () => {

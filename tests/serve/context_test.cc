@@ -82,6 +82,18 @@ TEST(Context, says_how_many_messages_of_this_conversation_are_stored) {
   EXPECT_EQ(get_int(other, "stored"), 0);
 }
 
+// What the host counts among its messages, and history does not.
+TEST(Context, says_how_many_messages_the_log_holds_also_those_without_words) {
+  Talk w;
+  w.say({.text = "", .role = "assistant", .noise = "empty"});
+  w.say({.text = "exit code 0", .role = "tool", .entry_class = "toolResult"});
+  w.say({.text = "", .role = "other", .entry_class = "internal_system"});
+  w.fold();
+  const auto mine = w.assemble({{"mode", "recursive"}});
+  EXPECT_EQ(get_int(mine, "stored"), 21);
+  EXPECT_EQ(get_int(mine, "held"), 22);
+}
+
 TEST(Context, summaries_that_begin_in_the_part_stand_for_it_by_time) {
   Talk w;
   const auto first = w.summarise(0, 8, "alpha");

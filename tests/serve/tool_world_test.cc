@@ -123,7 +123,7 @@ TEST(WorldTools, graph_lists_shows_and_walks_and_asks_back_when_a_name_is_not_on
   EXPECT_THAT(text_of(graph({}), "text"), HasSubstr("E-SEAT-409 (blocked)"));
   const auto walk = graph({{"action", "traverse"}, {"name", "e-seat-409"}, {"depth", 9}});
   EXPECT_THAT(text_of(walk, "text"), HasSubstr("1 step away:\n- component"));
-  EXPECT_THAT(text_of(walk, "text"), HasSubstr("AFFECTS shop"));
+  EXPECT_THAT(text_of(walk, "text"), HasSubstr("E-SEAT-409 AFFECTS shop"));
   w.item("node", {{"type", "project"}, {"name", "Shop"}}, w.seats);
   const auto two = graph({{"action", "node"}, {"name", "shop"}});
   EXPECT_FALSE(get_bool(two, "ok", true));

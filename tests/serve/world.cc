@@ -120,7 +120,7 @@ Seq World::say(Said said) {
                    {"session_key", said.session_key},
                    {"role", said.role},
                    {"class", said.entry_class},
-                   {"noise", ""},
+                   {"noise", said.noise},
                    {"speaker", person ? said.speaker : ""},
                    {"sender_is_owner", said.owner},
                    {"bytes", said.text.size()},

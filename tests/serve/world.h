@@ -63,6 +63,7 @@ struct Said {
   std::string speaker = "Ada";
   std::string role = "user";
   std::string entry_class = "chat";
+  std::string noise = {};
   TimeMs at{0};  // zero: a minute after the last
   bool owner = false;
 };

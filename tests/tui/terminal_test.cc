@@ -119,10 +119,10 @@ TEST(Terminal, what_is_pasted_is_no_command) {
   Tmux tmux(command());
   tmux.wait_until("Conversations (12)");
   tmux.press("7");
-  tmux.wait_until("Facts (12)");
+  tmux.wait_until("Facts (13)");
   tmux.paste("xy\nq");
   tmux.press("j");
-  EXPECT_THAT(tmux.wait_until("\n> pref.jazz"), HasSubstr("Facts (12)"));
+  EXPECT_THAT(tmux.wait_until("\n> pref.jazz"), HasSubstr("Facts (13)"));
   tmux.press("/");
   tmux.wait_until(" / ▮");
   tmux.paste("mol\nlie");
@@ -155,7 +155,7 @@ TEST_F(StoredTexts, cannot_move_the_cursor_or_shift_a_line) {
   Tmux tmux(tui());
   tmux.wait_until("Conversations (12)");
   tmux.press("7");
-  tmux.wait_until("Facts (15)");
+  tmux.wait_until("Facts (16)");
   tmux.press("/");
   for (const char* key : {"u", "s", "e", "r", ".", "Enter"}) tmux.press(key);
   const std::string shown = tmux.wait_until("filter: user.");
@@ -178,7 +178,7 @@ TEST_F(StoredTexts, are_forgotten_by_name_through_the_daemon) {
   Tmux tmux("clawmark --db-path " + world.db() + " --socket " + world.socket() + " tui");
   tmux.wait_until("Conversations (12)");
   tmux.press("7");
-  tmux.wait_until("Facts (15)");
+  tmux.wait_until("Facts (16)");
   tmux.press("/");
   for (const char* key : {"e", "_", "l", "o", "n", "g", "Enter"}) tmux.press(key);
   tmux.wait_until("filter: e_long");
@@ -187,7 +187,7 @@ TEST_F(StoredTexts, are_forgotten_by_name_through_the_daemon) {
   tmux.press("y");
   EXPECT_THAT(tmux.wait_until("nothing matches the filter"), HasSubstr("Forgot user.e_long."));
   tmux.press("q");  // takes the filter away
-  EXPECT_THAT(tmux.wait_until("Facts (14)"), Not(HasSubstr("e_long")));
+  EXPECT_THAT(tmux.wait_until("Facts (15)"), Not(HasSubstr("e_long")));
 }
 
 TEST_F(StoredTexts, are_not_changed_while_a_store_is_looked_at_by_itself) {
@@ -196,10 +196,10 @@ TEST_F(StoredTexts, are_not_changed_while_a_store_is_looked_at_by_itself) {
   Tmux tmux(tui());
   tmux.wait_until("Conversations (12)");
   tmux.press("7");
-  tmux.wait_until("Facts (15)");
+  tmux.wait_until("Facts (16)");
   tmux.press("x");
   tmux.wait_until("nothing can be changed");
-  EXPECT_EQ(find_array(world.clawmark_json({"facts"}), "facts")->size(), 15U);
+  EXPECT_EQ(find_array(world.clawmark_json({"facts"}), "facts")->size(), 16U);
 }
 
 }  // namespace

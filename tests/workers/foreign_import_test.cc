@@ -243,6 +243,11 @@ TEST(ForeignImport, what_is_not_of_the_kind_that_was_named_is_refused_and_change
   std::filesystem::create_symlink(world.dir / "elsewhere.md", folder + "/memory/link.md");
   EXPECT_THAT(refused("memory-files", folder), HasSubstr("memory/link.md is a link out of"));
   refused("worldclaw", original);
+  const std::string text = world.dir / "text.db";
+  std::ofstream(text) << "This is no database at all.\n";
+  for (const char* kind : {"clawmark", "recursive-claw", "worldclaw", "lcm"}) {
+    EXPECT_EQ(refused(kind, text), text + ": not a SQLite database; nothing was taken from it");
+  }
   EXPECT_EQ(world.number("SELECT count(*) FROM events"), before);
 }
 

@@ -3,7 +3,7 @@
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { toolResultsOf } from "./world.mjs";
-import { commonPrefix, linear } from "./prefix.mjs";
+import { commonPrefix, lasting, linear } from "./prefix.mjs";
 
 export const ADA = { from: 101 };
 export const SESSION = "agent:main:telegram:direct:101";
@@ -84,34 +84,42 @@ export function read(file, sql, ...values) {
   }
 }
 
-/** Input tokens per turn by tenths of the conversation, and what came again in place. */
-export function figuresOf(first) {
-  const texts = first.map((body) => Buffer.from(linear(body)));
-  const tokens = texts.map(({ length }) => Math.round(length / CHARS_PER_TOKEN));
+/** What came again in place, from turn to turn. */
+function prefixOf(requests) {
+  const texts = requests.map((text) => Buffer.from(text));
   const shares = texts.slice(1).map((text, n) => commonPrefix(texts[n], text) / texts[n].length);
   const sorted = shares.toSorted((a, b) => a - b);
+  const bytes = texts.slice(0, -1).map(({ length }) => length);
+  return { median: sorted[Math.floor(sorted.length / 2)],
+    p10: sorted[Math.floor(sorted.length / 10)],
+    overall: shares.reduce((all, share, n) => all + share * bytes[n], 0)
+      / bytes.reduce((all, one) => all + one, 0),
+    whole: shares.filter((share) => share >= 0.95).length / shares.length };
+}
+
+/** Input tokens per turn by tenths of the conversation, and what came again in place. */
+export function figuresOf(first) {
+  const texts = first.map(linear);
+  const tokens = texts.map((text) => Math.round(Buffer.byteLength(text) / CHARS_PER_TOKEN));
   const mean = (list) => list.reduce((all, one) => all + one, 0) / list.length;
   const tenth = Math.max(1, Math.floor(tokens.length / 10));
-  const bytes = texts.slice(0, -1).map(({ length }) => length);
   return {
     tokens,
     perTenth: Array.from({ length: 10 }, (_, n) => Math.round(
       mean(tokens.slice(n * tenth, (n + 1) * tenth)))).filter(Number.isFinite),
     most: Math.max(...tokens),
     mean: Math.round(mean(tokens)),
-    prefix: { median: sorted[Math.floor(sorted.length / 2)],
-      p10: sorted[Math.floor(sorted.length / 10)],
-      overall: shares.reduce((all, share, n) => all + share * bytes[n], 0)
-        / bytes.reduce((all, one) => all + one, 0),
-      whole: shares.filter((share) => share >= 0.95).length / shares.length },
+    prefix: prefixOf(first.map(lasting)),
+    all: prefixOf(texts),
   };
 }
 
-export function tell(name, { perTenth, most, mean, prefix }) {
+export function tell(name, { perTenth, most, mean, prefix, all }) {
   const percent = (share) => `${(share * 100).toFixed(1)} %`;
   return `${name}: input tokens per turn ${mean} on average, ${most} at most, by tenths `
     + `${perTenth.join(" ")}; common prefix with the turn before: `
     + `median ${percent(prefix.median)}, p10 ${percent(prefix.p10)}, `
     + `${percent(prefix.overall)} of all bytes, `
-    + `95 % or more in ${percent(prefix.whole)} of turns`;
+    + `95 % or more in ${percent(prefix.whole)} of turns; with what the host says of each turn `
+    + `median ${percent(all.median)}, ${percent(all.overall)} of all bytes`;
 }

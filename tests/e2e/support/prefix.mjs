@@ -6,6 +6,15 @@ export function linear(body) {
     .join("\n");
 }
 
+/** Beside the newest word the host tells of the chat it came from, anew in each turn. */
+const isOfTheTurn = ({ role, content }) => role === "user"
+  && (JSON.stringify(content) ?? "").includes("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>");
+
+/** A request without what the host itself says anew in each turn, whatever engine it has. */
+export function lasting(body) {
+  return linear({ tools: body.tools, messages: body.messages.filter((one) => !isOfTheTurn(one)) });
+}
+
 /** For each request, the bytes beyond the longest prefix shared with any request before it. */
 export function newBytes(bodies) {
   const seen = [];
