@@ -27,9 +27,10 @@ const SUMMARISE_MS = 1000;
  * Per conversation.
  * @typedef {{stored?: number, held?: number, shrink: number, tokens: number, anchor?: string,
  *   notBefore?: string, frozen?: object, note?: {start: string, text: string}, asked?: string,
- *   turns: object[], block: string}} State `stored`: messages of the conversation that tools find;
- *   `held`: those of the session that the service has read; `shrink`: the share of the budget that
- *   may be used; `tokens`, `turns`, `block`: of the last request
+ *   turns: object[], block: string, answered?: object}} State `stored`: messages of the
+ *   conversation that tools find; `held`: those of the session that the service has read;
+ *   `shrink`: the share of the budget that may be used; `tokens`, `turns`, `block`: of the last
+ *   request; `answered`: that, as the host got it
  */
 const sessions = new Map();
 /** Turns that were committed: the host asks again after a crash. */
@@ -115,14 +116,30 @@ async function withoutLargeOf(messages, turn, state, { link, config }) {
 async function assemble(turn, parts) {
   let messages = Array.isArray(turn?.messages) ? turn.messages : [];
   try {
-    messages = await withoutLargeOf(messages, turn, sessionState(turn), parts);
-    const turns = turnsOf(unitsOf(messages));
     const state = sessionState(turn);
-    return await contextOf({ turn, turns, state, reserve: reserveFor(turn, messages) }, parts);
+    if (isAnswered(turn, messages, state.answered)) return state.answered.answer;
+    messages = await withoutLargeOf(messages, turn, state, parts);
+    const turns = turnsOf(unitsOf(messages));
+    const answer = await contextOf({ turn, turns, state, reserve: reserveFor(turn, messages) },
+      parts);
+    state.answered = { answer, prompt: turn.prompt, tokenBudget: turn.tokenBudget };
+    return answer;
   } catch (error) {
     parts.logger?.warn?.(`clawmark: the whole conversation is shown: ${error.message}`);
     return { messages, estimatedTokens: messages.reduce((all, m) => all + messageTokens(m), 0) };
   }
+}
+
+/**
+ * Hosts hand in what they were just answered, for the same word: its note stands in the system
+ * prompt already, so that nothing may be cut again.
+ */
+function isAnswered(turn, messages, answered) {
+  const before = answered?.answer.messages;
+  return before !== undefined && messages.length > 0 && messages.length === before.length
+    && turn.prompt !== undefined && turn.prompt === answered.prompt
+    && turn.tokenBudget === answered.tokenBudget
+    && [0, -1].every((at) => JSON.stringify(messages.at(at)) === JSON.stringify(before.at(at)));
 }
 
 /** The host's answer: what is shown, and what is said of the rest. */

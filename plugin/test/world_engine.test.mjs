@@ -102,6 +102,26 @@ test("nothing is left out before a summary stands for it, as long as there is ro
   }
 });
 
+test("asked again within a turn with what it answered, it answers the same", async () => {
+  const messages = timed(conversation(27, 150));
+  const service = new Summariser({ chunk: 20, late: 0 });
+  const sessionKey = "agent:main:dashboard:asked-twice";
+  let cuts = 0;
+  for (let end = 1, before = 0; end < messages.length; end += 1) {
+    if (!isUser(messages[end])) continue;
+    service.said = messages.slice(0, end);
+    const turn = { sessionId: "s", sessionKey, tokenBudget: 1_000_000, prompt: `word ${end}` };
+    const { assemble } = makeEngine({ link: service, config });
+    const first = await assemble({ ...turn, messages: messages.slice(0, end) });
+    service.late = 0;
+    const again = await assemble({ ...turn, messages: structuredClone(first.messages) });
+    assert.deepEqual(again, first, `at message ${end}`);
+    cuts += first.messages.length < before;
+    before = first.messages.length;
+  }
+  assert.ok(cuts > 1, `${cuts} cuts`);
+});
+
 test("every budget is kept, with the newest word, whatever the summaries take", async () => {
   const messages = timed(conversation(24, 120));
   for (const tokenBudget of [300, 1500, 6000, 30_000]) {

@@ -64,7 +64,8 @@ for (const mode of MODES.slice(0, 2)) {
     t.diagnostic(tell(mode, got));
     t.diagnostic(`the host on its commands: ${JSON.stringify(notes)}`);
     // A short conversation has as many resets and cuts as a long one.
-    assert.ok(got.prefix.median >= 0.95 && got.prefix.overall >= (LONG ? 0.95 : 0.9), tell(mode, got));
+    assert.ok(got.prefix.median >= 0.95 && got.prefix.overall >= (LONG ? 0.95 : 0.9),
+      tell(mode, got));
     // What is said in 50 turns is what may stand beside the system prompt, however long it lasts.
     const grown = got.most - got.tokens[0];
     const ofFifty = Math.round((got.tokens[12] - got.tokens[2]) * 5);
