@@ -22,7 +22,7 @@ std::string name_of(const GraphEdgeRow& edge) {
 // decisions.
 Status end_by_others(Database& db, const GraphScope& scope, GraphEdgeRow& edge) {
   static const std::string kSql =
-      "SELECT from_ms, seq FROM graph_edges WHERE agent = ?1 AND holder = ?2 AND from_key = ?3 AND "
+      "SELECT seq, from_ms FROM graph_edges WHERE agent = ?1 AND holder = ?2 AND from_key = ?3 AND "
       "from_type = ?4 AND type = ?5 AND slot = ?6 AND (to_key <> ?7 OR to_type <> ?8) AND from_ms "
       "> ?9 AND from_ms <= ?10 AND seq <= ?11 ORDER BY from_ms LIMIT 1";
   if (!is_single_valued(edge.type, edge.from_type, edge.slot)) return Ok{};
@@ -30,9 +30,9 @@ Status end_by_others(Database& db, const GraphScope& scope, GraphEdgeRow& edge) 
     CLAWMARK_TRY(for_rows(
         db, kSql,
         [&](Statement& row) {
-          if (edge.until && *edge.until <= row.time(0)) return;
-          edge.until = row.time(0);
-          edge.until_event = row.integer(1);
+          if (edge.until && *edge.until <= row.time(1)) return;
+          edge.until_event = row.integer(0);
+          edge.until = row.time(1);
         },
         scope.agent, holder, edge.from, edge.from_type, edge.type, edge.slot, edge.to, edge.to_type,
         edge.from_time, scope.last_said(), scope.last_seq()));

@@ -117,7 +117,8 @@ int serve(const std::string& config_file, const std::map<std::string, std::strin
 
 int main(int argc, char** argv) {
   using namespace clawmark;
-  CLI::App cli{"Clawmark's service: reads an OpenClaw history and answers on a socket", "clawmarkd"};
+  CLI::App cli{"Clawmark's service: reads an OpenClaw history and answers on a socket",
+               "clawmarkd"};
   cli.set_version_flag("--version", "clawmarkd " + std::string(version_text()));
   std::string config_file;
   std::map<std::string, std::string> flags;
