@@ -95,7 +95,7 @@ test('graph: drawn the same way each time, with relations and evidence of what i
   assert.ok(first.split('translate').length > 25, first);
   await page.run(`[...document.querySelectorAll('g.node')].find((one) => one.getAttribute('aria-label').includes('use Mollie')).dispatchEvent(new MouseEvent('click'))`);
   await has('What was said of it');
-  await has('AFFECTS mollie');
+  await has('AFFECTS Mollie');
   await page.shot(join(shots, 'graph.png'));
   await open('episodes', 'Episodes');
   await open('graph', 'Graph');
