@@ -73,6 +73,7 @@ class Session {
 
   const Globals& globals_;
   std::unique_ptr<Config> config_;
+  bool problems_told_ = false;
   std::unique_ptr<Local> local_;
 };
 

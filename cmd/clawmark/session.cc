@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <utility>
 
 #include "base/files.h"
 #include "base/scope.h"
@@ -73,8 +74,10 @@ Result<json::object> Session::ask(std::string_view command, json::object params,
       return make_error(ErrorKind::kInvalid, "config", "config",
                         config().problems.front() + "; nothing was changed");
     }
-    for (const auto& problem : config().problems) {
-      std::fprintf(stderr, "clawmark: %s\n", problem.c_str());
+    if (!std::exchange(problems_told_, true)) {
+      for (const auto& problem : config().problems) {
+        std::fprintf(stderr, "clawmark: %s\n", problem.c_str());
+      }
     }
   }
   const std::string target = "/v1/admin/" + std::string(command);
