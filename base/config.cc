@@ -79,8 +79,7 @@ class Loader {
 
   Config load() {
     fill_defaults();
-    const std::string file = file_path();
-    read_config_file(file);
+    read_config_file(file_path());
     for (const auto& [name, value] : inputs_.environment) from_environment(name, value);
     for (const auto& [name, value] : inputs_.flags) {
       if (const auto* field = by_name(name)) {
@@ -89,6 +88,9 @@ class Loader {
         problem("flag --" + name + ": unknown key" + nearest(name, false));
       }
     }
+    // Beside the store: who names another store does not speak to the daemon of the usual one.
+    std::string& socket = config_.socket;
+    if (socket.empty()) socket = join_path(dir_name(config_.db_path), "clawmark.sock");
     cross_check();
     return std::move(config_);
   }
@@ -133,9 +135,7 @@ class Loader {
 
   void fill_defaults() {
     for (const auto& key : config_keys()) config_.origins[std::string(key.name)] = "default";
-    const std::string data = folder("XDG_DATA_HOME", ".local/share");
-    config_.db_path = join_path(data, "clawmark.db");
-    config_.socket = join_path(data, "clawmark.sock");
+    config_.db_path = join_path(folder("XDG_DATA_HOME", ".local/share"), "clawmark.db");
     config_.timezone = default_zone();
     config_.embedding_api_key = config_.extract_api_key = env("CLAWMARK_API_KEY");
     const std::string openclaw = env("OPENCLAW_STATE_DIR");

@@ -16,7 +16,7 @@ namespace clawmark {
 
 struct Config {
   std::string db_path;             // CLAWMARK_DB_PATH, default <data dir>/clawmark.db
-  std::string socket;              // CLAWMARK_SOCKET, default <data dir>/clawmark.sock
+  std::string socket;              // CLAWMARK_SOCKET, default clawmark.sock beside the store
   std::string state_dir;           // CLAWMARK_STATE_DIR, else OPENCLAW_STATE_DIR, else ~/.openclaw
   std::string source = "auto";     // CLAWMARK_SOURCE: auto|lcm|transcripts|agent-db
   std::string transcripts_dir;     // CLAWMARK_TRANSCRIPTS_DIR

@@ -10,7 +10,7 @@ const ConfigField kFields[] = {
       "The store: one SQLite file. The data folder is $XDG_DATA_HOME/clawmark, else "
       "~/.local/share/clawmark."},
      &Config::db_path},
-    {{"socket", "CLAWMARK_SOCKET", "path", "<data folder>/clawmark.sock",
+    {{"socket", "CLAWMARK_SOCKET", "path", "clawmark.sock beside the store",
       "The Unix socket on which the daemon answers (mode 0600)."},
      &Config::socket},
     {{"state_dir", "CLAWMARK_STATE_DIR", "path", "$OPENCLAW_STATE_DIR, else ~/.openclaw",

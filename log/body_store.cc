@@ -142,7 +142,16 @@ Result<std::vector<Body>> BodyStore::get(Database& db, std::span<const Seq> mess
   }
   auto texts = ask(out.missing);
   for (std::size_t k = 0; k < texts.size(); ++k) {
-    if (texts[k]) out.bodies[out.places[k]] = {BodyState::kSource, *std::move(texts[k])};
+    if (texts[k]) {
+      out.bodies[out.places[k]] = {BodyState::kSource, *std::move(texts[k]), false};
+      continue;
+    }
+    const Absence absence = resolver_->absence(out.missing[k]);
+    if (absence == Absence::kMoment) {
+      return make_error(ErrorKind::kRetriable, "bodies", "away",
+                        "what holds the texts cannot be read just now; it is tried again");
+    }
+    out.bodies[out.places[k]].away = absence == Absence::kLasting;
   }
   return std::move(out.bodies);
 }
@@ -156,7 +165,7 @@ Result<StoredBodies> BodyStore::stored(Database& db, std::span<const Seq> messag
     if (!request) continue;
     CLAWMARK_ASSIGN(auto text, from_vault(db, request->hash));
     if (text) {
-      out.bodies[i] = {BodyState::kVault, *std::move(text)};
+      out.bodies[i] = {BodyState::kVault, *std::move(text), false};
     } else if (resolver_ != nullptr) {
       CLAWMARK_ASSIGN(request->locators, locators_of(db, messages[i]));
       out.places.push_back(i);

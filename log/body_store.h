@@ -38,19 +38,26 @@ struct BodyRequest {
   std::vector<Locator> locators;
 };
 
+// Why a text cannot be had: a carrier that holds it answers without it; or none that holds it can
+// be read, since a moment (it was read before), or for long.
+enum class Absence { kGone, kMoment, kLasting };
+
 // Implemented over sources/, wired in cmd/. Text for each request, nullopt where it cannot be given
 // now.
 class BodyResolver {
  public:
   virtual ~BodyResolver() = default;
   virtual std::vector<std::optional<std::string>> resolve(std::span<const BodyRequest> wanted) = 0;
+  // Of a text that resolve() has just not given.
+  virtual Absence absence(const BodyRequest&) { return Absence::kGone; }
 };
 
 enum class BodyState { kVault, kSource, kGone };
 
 struct Body {
   BodyState state = BodyState::kGone;
-  std::string text;  // raw, as hashed
+  std::string text;   // raw, as hashed
+  bool away = false;  // kGone, but only as long as the carrier that holds it cannot be read
 };
 
 // What the vault answers, and what only a source may have.
@@ -80,7 +87,8 @@ class BodyStore {
   static Status sweep_locators(Transaction& txn, std::string_view carrier, std::string_view stream,
                                TimeMs now);
   // Bodies of message.observed events, in the order asked. A text whose hash differs is kGone, and
-  // so is one that was forgotten.
+  // so is one that was forgotten. Error: retriable, stage "bodies", reason "away": a carrier that
+  // holds one of them was there a moment ago.
   // No transaction is open on `db` while the source is asked.
   Result<std::vector<Body>> get(Database& db, std::span<const Seq> messages);
   Result<Body> get_one(Database& db, Seq message);

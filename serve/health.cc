@@ -10,7 +10,7 @@ namespace {
 constexpr Severity kRed = Severity::kRed;
 constexpr Severity kWarn = Severity::kWarning;
 
-constexpr std::array<WarningKind, 23> kKinds = {{
+constexpr std::array<WarningKind, 24> kKinds = {{
     {"config", kRed, "", 0, "correct it, then: systemctl --user reload clawmark"},
     {"store", kRed, "", 0, "clawmark doctor"},
     {"disk_full", kRed, "", 0, "make room there; it goes on by itself"},
@@ -34,6 +34,8 @@ constexpr std::array<WarningKind, 23> kKinds = {{
     {"unplaced", kWarn, "", 5 * kMinuteMs,
      "restore the agent's sessions.json or its session table; they are placed by themselves then"},
     {"source_stale", kWarn, "", 0, "is it still written to? clawmark doctor"},
+    {"source_absent", kWarn, "", 0,
+     "is OpenClaw's folder where state_dir says, and its disk there? clawmark doctor"},
     {"source_busy", kWarn, "", 2 * kMinuteMs, "another program holds it; it is tried again"},
     {"source_incompatible", kWarn, "", 0,
      "a newer clawmark may know its shape; other carriers go on"},

@@ -75,6 +75,15 @@ bool is_retired(const SourceStateRow& source, const std::vector<SourceStateRow>&
   });
 }
 
+// What is not there matters only if nothing newer is.
+bool is_replaced(const SourceStateRow& source, const std::vector<SourceStateRow>& all) {
+  if (source.state != "absent") return false;
+  if (source.newest.value == 0) return true;  // it never was
+  return std::any_of(all.begin(), all.end(), [&](const SourceStateRow& other) {
+    return other.state == "ok" && other.newest >= source.newest;
+  });
+}
+
 Result<json::array> sources_json(Database& db) {
   CLAWMARK_ASSIGN(const auto sources, read_source_states(db));
   json::array out;
@@ -253,8 +262,8 @@ void look_at_disk(const std::string& folder, std::vector<Sign>& out) {
 void look_at_store(Database& db, std::vector<Sign>& out) {
   if (const auto sources = read_source_states(db); sources.ok()) {
     for (const SourceStateRow& source : *sources) {
-      if (source.state == "ok" || source.state == "absent" || source.state == "not_initialised" ||
-          is_retired(source, *sources)) {
+      if (source.state == "ok" || source.state == "not_initialised" ||
+          is_retired(source, *sources) || is_replaced(source, *sources)) {
         continue;
       }
       out.push_back({"source_" + source.state, source.carrier + source.path,

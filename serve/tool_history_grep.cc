@@ -166,9 +166,11 @@ Status grep_regex(Grep& grep) {
     grep.next = std::to_string(last.at.value) + "." + std::to_string(last.message.value);
   }
   if (waiting > 0 && grep.hits.size() < grep.limit) {
-    grep.notes.push_back("Stopped at its limit of time: about " + std::to_string(waiting) +
-                         " messages were not looked at" +
-                         (at > 0 ? "." : "; narrow it with since and before."));
+    // How many is not said: most of them may be others'.
+    grep.notes.emplace_back(at > 0
+                                ? "Stopped at its limit of time: not all messages were looked at."
+                                : "Stopped at its limit of time: not all messages were looked "
+                                  "at; narrow it with since and before.");
   }
   return Ok{};
 }
@@ -268,6 +270,11 @@ Status grep_words(Grep& grep) {
     scores[found.hits[i].message.value] = found.hits[i].score;
   }
   if (found.hits.size() > offset + grep.limit) grep.next = std::to_string(offset + grep.limit);
+  if (offset + grep.limit >= kRankedMax && found.hits.size() >= kRankedMax) {
+    grep.notes.push_back("By words the best " + std::to_string(kRankedMax) +
+                         " can be paged through; there may be more: narrow it with since and "
+                         "before, or use a regular expression.");
+  }
   const QueryTerms terms(grep.pattern);
   CLAWMARK_ASSIGN(auto texts, history_texts(grep.context, grep.place.scope, page,
                                             std::max<std::int64_t>(grep.left_ms(), 50)));

@@ -123,12 +123,8 @@ std::string speaker_text(const RecallItem& item) {
 
 // What the reader should know about the completeness of what was found.
 std::string closing_notes(const ToolCallContext& context, const RecallAnswer& recalled,
-                          const std::vector<std::string>& degraded, bool nothing_found) {
+                          const std::vector<std::string>& degraded) {
   std::string text;
-  if (nothing_found) {
-    text = "Nothing found for \"" + shorten(quote_inline(redact_secrets(recalled.query)), 120) +
-           "\".\n";
-  }
   if (!context.sight.open()) {
     text += "Who is asking is not known here, so only what is public to this agent was searched.\n";
   }
@@ -249,7 +245,12 @@ Result<ToolAnswer> tool_search(const ToolCallContext& context, const json::objec
     text +=
         ", message " + std::to_string(item.message) + ": \"" + quote_inline(item.excerpt) + "\"\n";
   }
-  text += closing_notes(context, recalled, degraded, text.size() == head);
+  if (text.size() == head) {
+    text += "Nothing found for \"" + shorten(quote_inline(redact_secrets(recalled.query)), 120) +
+            "\".\n";
+  }
+  const std::string notes = closing_notes(context, recalled, degraded);
+  text += notes;
   while (!text.empty() && text.back() == '\n') text.pop_back();
   for (const std::string& part : degraded) degraded_list.emplace_back(part);
   return ToolAnswer{true,
@@ -257,6 +258,7 @@ Result<ToolAnswer> tool_search(const ToolCallContext& context, const json::objec
                     {{"facts", std::move(facts_json)},
                      {"recalled", std::move(recalled_list)},
                      {"degraded", std::move(degraded_list)},
+                     {"notes", notes},
                      {"query", redact_secrets(recalled.query)}}};
 }
 

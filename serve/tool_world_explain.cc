@@ -266,10 +266,26 @@ Status explain_words(const ToolCallContext& context, const std::string& words, W
   return Ok{};
 }
 
+// "where things were left off" tells titles, which nobody has said so.
+Status explain_episode(const ToolCallContext& context, const GraphScope& scope,
+                       const std::string& words, Why& why) {
+  EpisodeQuery query;
+  query.text = words;
+  query.limit = kShown;
+  CLAWMARK_ASSIGN(const auto episodes, list_episodes(context.db, scope, query));
+  for (const auto& episode : episodes) {
+    if (plain_words(episode.title) != plain_words(words)) continue;
+    CLAWMARK_TRY(why.message({episode.message}, episode.quote));
+    CLAWMARK_TRY(why.rests_on({episode.message}));
+  }
+  return Ok{};
+}
+
 Status explain_name(const ToolCallContext& context, const GraphScope& scope, const std::string& ref,
                     Why& why, std::vector<std::int64_t>& near) {
   CLAWMARK_ASSIGN(const auto things, find_nodes(context.db, scope, ref, 5));
   for (const auto& node : things) CLAWMARK_TRY(why.thing(scope, node));
+  if (why.empty()) CLAWMARK_TRY(explain_episode(context, scope, words_in(ref), why));
   return why.empty() ? explain_words(context, words_in(ref), why, near) : Status(Ok{});
 }
 
@@ -317,7 +333,7 @@ Result<ToolAnswer> tool_world_explain(const ToolCallContext& context, const json
   if (context.sight.holders.empty()) return closed_answer(context.sight);
   const std::string ref(prefix_code_points(trim(get_string(params, "line")), kRefMax));
   if (ref.empty()) {
-    return refusal(
+    return bad_request(
         "Say which line: a key, a message number, sum_42, lf_1f2e\u2026, a name, or the line "
         "itself.");
   }

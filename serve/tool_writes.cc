@@ -85,6 +85,8 @@ ToolAnswer closed_answer(const Sight& sight) {
                      "). The operator can open it with the setting inject_sessions.");
     case Refusal::kIncognito:
       return refusal("Memory is off in incognito sessions.");
+    case Refusal::kNone:
+      return {true, "Nothing has been read yet that could be shown here.", {}};
     default:
       return refusal("It is not known who is asking (" + std::string(to_string(sight.refusal)) +
                      "), so nobody's memory can be opened or changed here.");

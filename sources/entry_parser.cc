@@ -394,6 +394,8 @@ Result<ParsedEntry> EntryParser::finish() {
   e.sender_id = std::move(f.sender_id);
   e.sender_name = std::move(f.sender_name);
   e.sender_is_owner = f.owner;
+  // Without a key two people are told apart by the host's word for them.
+  if (e.distinct_by.empty() && !e.sender_id.empty()) e.distinct_by = "sender:" + e.sender_id;
   if (e.role == "user" && e.sender_id.empty()) read_envelope_sender(e);
   if (e.entry_class == "chat") e.noise = classify_noise(e.role, e.text);
   if (e.noise.empty() && e.role == "user" && is_program(f.sender_kind)) e.noise = "bot";

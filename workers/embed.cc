@@ -238,7 +238,7 @@ Status EmbedPort::cut_texts(Batch& batch, std::span<const Seq> wanted, std::size
   std::set<Hash256> asked;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (bodies[i].state == BodyState::kGone) {
-      job_.gone.push_back(wanted[i]);
+      job_.gone.emplace_back(wanted[i], bodies[i].away);
       continue;
     }
     const std::string text = presentable_text(bodies[i].text);
@@ -310,9 +310,8 @@ Status EmbedPort::commit(const Commit& commit, TimeMs now) {
       if (parked_here_.contains(message.value)) continue;
       CLAWMARK_TRY(unpark_message(txn, id(), message));
     }
-    for (const Seq message : job_.gone) {
-      const ParkNote note{message, "body_gone", "no carrier can give the text any more", 1};
-      CLAWMARK_TRY(park_message(txn, store_.log(), id(), note, now));
+    for (const auto& [message, away] : job_.gone) {
+      CLAWMARK_TRY(park_message(txn, store_.log(), id(), no_text_note(message, away), now));
     }
     if (job_.through && *job_.through > *job_.from) {
       CLAWMARK_TRY(advance_cursor(txn, id(), *job_.from, *job_.through, now));

@@ -66,8 +66,8 @@ class EmbedPort final : public Port {
     std::shared_ptr<const Batch> batch;
     std::vector<Chunk> chunks;
     std::vector<Seq> retried;
-    std::vector<Seq> gone;             // bodies that cannot be given
-    std::optional<Seq> from, through;  // of the cursor
+    std::vector<std::pair<Seq, bool>> gone;  // bodies that cannot be given; true: not just now
+    std::optional<Seq> from, through;        // of the cursor
   };
 
   Status choose_model(TimeMs now);

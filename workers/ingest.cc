@@ -1,10 +1,12 @@
 #include "workers/ingest.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/limits.h"
 #include "base/logging.h"
 #include "base/utf8.h"
+#include "workers/parking.h"
 
 namespace clawmark {
 namespace {
@@ -381,7 +383,11 @@ Status IngestPort::end_round(TimeMs now) {
     if (carrier->in_round && !carrier->failed) {
       carrier->done_token = carrier->token;
       CLAWMARK_TRY(sweep_vanished(*carrier, now));
+      if (!std::exchange(carrier->was_read, true)) {
+        CLAWMARK_TRY(retry_away(store_, carrier->carrier, carrier->open.agent, now));
+      }
     }
+    if (carrier->failed) carrier->was_read = false;
     if (!carrier->seen) continue;
     if (!carrier->failed) {
       carrier->health.state = SourceState::kOk;
@@ -391,6 +397,7 @@ Status IngestPort::end_round(TimeMs now) {
     }
     if (state_changed(*carrier, now) || carrier->counters_changed) changed.push_back(carrier.get());
   }
+  CLAWMARK_TRY(note_absent(now));
   if (changed.empty()) return Ok{};
   CLAWMARK_ASSIGN(auto txn, Transaction::begin(store_.db()));
   for (Carrier* carrier : changed) CLAWMARK_TRY(save_state(txn, *carrier, now));

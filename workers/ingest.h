@@ -51,6 +51,7 @@ class IngestPort final : public Port {
     std::string carrier, path, token;  // token: as of the start of this round
     std::string done_token;            // as of the last round that read it to the end
     bool in_round = false, failed = false, seen = false;
+    bool was_read = false;         // to the end, in the round before
     std::set<std::string> listed;  // position keys of the streams of this round
     SourceHealth health;
     std::map<std::string, TimeMs> newest_by_agent;
@@ -69,6 +70,7 @@ class IngestPort final : public Port {
   };
 
   void begin_round(TimeMs now);
+  Status note_absent(TimeMs now);
   void list_streams(const std::shared_ptr<Carrier>& carrier, TimeMs now);
   void recall_newest(Carrier& carrier);
   bool branch_changed(const StreamRef& stream, const StreamBatch& batch);
@@ -105,6 +107,7 @@ class IngestPort final : public Port {
     TimeMs newest;
   };
   std::map<std::pair<std::string, std::string>, Shown> shown_;  // as in source_states
+  std::set<std::pair<std::string, std::string>> found_;  // carriers and paths, last looked at
   bool round_open_ = false;
   TimeMs round_started_;
   std::size_t streams_known_ = 0;

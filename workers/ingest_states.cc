@@ -48,6 +48,36 @@ Status IngestPort::sweep_vanished(const Carrier& carrier, TimeMs now) {
   return txn.commit();
 }
 
+// Carriers that were read and are nowhere to be found any more.
+Status IngestPort::note_absent(TimeMs now) {
+  std::set<std::pair<std::string, std::string>> found;
+  for (const auto& carrier : carriers_) found.emplace(carrier->carrier, carrier->path);
+  if (found == found_) return Ok{};
+  CLAWMARK_ASSIGN(auto* query, store_.db().cached("SELECT carrier, path FROM source_states WHERE"
+                                                  " state <> 'absent'"));
+  std::vector<std::pair<std::string, std::string>> absent;
+  for (;;) {
+    CLAWMARK_ASSIGN(const bool row, query->step());
+    if (!row) break;
+    std::pair<std::string, std::string> known{query->string(0), query->string(1)};
+    if (!found.contains(known)) absent.push_back(std::move(known));
+  }
+  query->reset();
+  found_ = std::move(found);
+  if (absent.empty()) return Ok{};
+  CLAWMARK_ASSIGN(auto txn, Transaction::begin(store_.db()));
+  for (const auto& [carrier, path] : absent) {
+    Carrier gone;
+    gone.carrier = carrier;
+    gone.path = path;
+    gone.health.state = SourceState::kAbsent;
+    gone.health.reason = "absent";
+    gone.health.message = path + " is not there any more; what was read of it stays";
+    if (state_changed(gone, now)) CLAWMARK_TRY(save_state(txn, gone, now));
+  }
+  return txn.commit();
+}
+
 bool IngestPort::state_changed(Carrier& carrier, TimeMs) {
   const auto key = std::make_pair(carrier.carrier, carrier.path);
   auto shown = shown_.find(key);

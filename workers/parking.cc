@@ -18,6 +18,12 @@ Result<Scope> scope_of(Database& db, Seq message) {
 
 }  // namespace
 
+ParkNote no_text_note(Seq message, bool away) {
+  return away ? ParkNote{message, "source_away",
+                         "what holds the text cannot be read; tried again once it can", 1}
+              : ParkNote{message, "body_gone", "no carrier can give the text any more", 1};
+}
+
 Status park_message(Transaction& txn, EventLog& log, const WorkerId& worker, const ParkNote& note,
                     TimeMs now) {
   const std::string item = std::to_string(note.message.value);
@@ -79,19 +85,23 @@ Result<std::vector<Seq>> retry_wanted(Database& db, const WorkerId& worker, std:
   return out;
 }
 
-Result<std::size_t> retry_parked(Store& store, std::string_view worker, Seq event, TimeMs now) {
-  CLAWMARK_ASSIGN(auto txn, Transaction::begin(store.db(), Durability::kFull));
-  CLAWMARK_ASSIGN(auto* query, txn.db().cached("SELECT event, message FROM parked WHERE retry = 0"
-                                               " AND (? = '' OR worker = ?)"
-                                               " AND (? = 0 OR event = ?) ORDER BY event"));
-  query->with(worker, worker, event.value, event.value);
-  std::vector<std::pair<std::int64_t, Seq>> rows;
+namespace {
+
+using ParkedRow = std::pair<std::int64_t, Seq>;  // event, message
+
+std::vector<ParkedRow> rows_of(Statement& query, Status& status) {
+  std::vector<ParkedRow> rows;
   for (;;) {
-    CLAWMARK_ASSIGN(const bool row, query->step());
-    if (!row) break;
-    rows.emplace_back(query->integer(0), Seq{query->integer(1)});
+    const auto row = query.step();
+    if (!row.ok()) status = row.error();
+    if (!row.ok() || !*row) break;
+    rows.emplace_back(query.integer(0), Seq{query.integer(1)});
   }
-  query->reset();
+  query.reset();
+  return rows;
+}
+
+Status mark_retried(Transaction& txn, EventLog& log, std::span<const ParkedRow> rows, TimeMs now) {
   for (const auto& [parked, message] : rows) {
     NewEvent retried;
     retried.type = event_type::kBatchRetried;
@@ -99,9 +109,43 @@ Result<std::size_t> retry_parked(Store& store, std::string_view worker, Seq even
     retried.dedupe_key = "retry:" + std::to_string(parked) + ":" + std::to_string(now.value);
     retried.occurred = now;
     retried.payload = {{"parked", parked}};
-    CLAWMARK_TRY(store.log().append(txn, retried));
+    CLAWMARK_TRY(log.append(txn, retried));
     CLAWMARK_TRY(txn.db().run("UPDATE parked SET retry = 1 WHERE event = ?", parked));
   }
+  return Ok{};
+}
+
+}  // namespace
+
+Result<std::size_t> retry_parked(Store& store, std::string_view worker, Seq event, TimeMs now) {
+  CLAWMARK_ASSIGN(auto txn, Transaction::begin(store.db(), Durability::kFull));
+  CLAWMARK_ASSIGN(auto* query, txn.db().cached("SELECT event, message FROM parked WHERE retry = 0"
+                                               " AND (? = '' OR worker = ?)"
+                                               " AND (? = 0 OR event = ?) ORDER BY event"));
+  query->with(worker, worker, event.value, event.value);
+  Status read = Ok{};
+  const auto rows = rows_of(*query, read);
+  CLAWMARK_TRY(read);
+  CLAWMARK_TRY(mark_retried(txn, store.log(), rows, now));
+  CLAWMARK_TRY(txn.commit());
+  return rows.size();
+}
+
+Result<std::size_t> retry_away(Store& store, std::string_view carrier, std::string_view agent,
+                               TimeMs now) {
+  CLAWMARK_ASSIGN(
+      auto* query,
+      store.db().cached("SELECT p.event, p.message FROM parked p JOIN events e ON e.seq = p.message"
+                        " WHERE p.retry = 0 AND p.reason = 'source_away' AND (?2 = '' OR e.agent ="
+                        " ?2) AND EXISTS(SELECT 1 FROM locators l WHERE l.message = p.message AND"
+                        " l.carrier = ?1) ORDER BY p.event"));
+  query->with(carrier, agent);
+  Status read = Ok{};
+  const auto rows = rows_of(*query, read);
+  CLAWMARK_TRY(read);
+  if (rows.empty()) return std::size_t{0};
+  CLAWMARK_ASSIGN(auto txn, Transaction::begin(store.db(), Durability::kFull));
+  CLAWMARK_TRY(mark_retried(txn, store.log(), rows, now));
   CLAWMARK_TRY(txn.commit());
   return rows.size();
 }

@@ -20,6 +20,9 @@ struct ParkNote {
   int attempts = 0;
 };
 
+// Of a message whose text cannot be had: for good, or as long as its carrier cannot be read
+// ("source_away": tried again by retry_away()).
+ParkNote no_text_note(Seq message, bool away);
 Status park_message(Transaction& txn, EventLog& log, const WorkerId& worker, const ParkNote& note,
                     TimeMs now);
 // The item went through after all.
@@ -30,6 +33,9 @@ Result<std::vector<Seq>> retry_wanted(Database& db, const WorkerId& worker, std:
 // Asks for another try of every parked item (of one worker when `worker` is not empty); how many
 // there are.
 Result<std::size_t> retry_parked(Store& store, std::string_view worker, Seq event, TimeMs now);
+// The same for what waits for this carrier of this agent (empty: of all), which can be read again.
+Result<std::size_t> retry_away(Store& store, std::string_view carrier, std::string_view agent,
+                               TimeMs now);
 Result<std::int64_t> count_parked(Database& db, std::string_view worker);
 
 }  // namespace clawmark

@@ -6,6 +6,16 @@ namespace clawmark {
 namespace {
 
 constexpr std::int64_t kRefreshMs = 10'000;
+constexpr std::int64_t kWaitForMs = 10 * kMinuteMs;
+
+std::string carrier_of(std::string_view agent, std::string_view carrier) {
+  return std::string(agent) + '\n' + std::string(carrier);
+}
+
+bool is_readable(OpenSource& open) {
+  const SourceState state = open.source->validate().state;
+  return state == SourceState::kOk || state == SourceState::kStale;
+}
 
 }  // namespace
 
@@ -38,6 +48,7 @@ void SourceBodies::ask(OpenSource& open, std::span<const BodyRequest> wanted,
     auto& slot = out[places[k]];
     if (!slot && texts[k] && sha256(*texts[k]) == wanted[places[k]].hash) {
       slot = std::move(texts[k]);
+      away_since_ms_[carrier_of(wanted[places[k]].agent, open.source->carrier())] = -1;
     }
   }
 }
@@ -53,6 +64,26 @@ std::vector<std::optional<std::string>> SourceBodies::resolve(std::span<const Bo
   if (missing() && !was_fresh && clock_.steady_ms() - refreshed_ms_ > 1000) {
     refresh(true);  // a carrier may have come, or moved
     for (auto& open : sources_) ask(open, wanted, out);
+  }
+  return out;
+}
+
+Absence SourceBodies::absence(const BodyRequest& wanted) {
+  const std::int64_t now = clock_.steady_ms();
+  Absence out = Absence::kGone;
+  for (const Locator& locator : wanted.locators) {
+    const bool readable = std::any_of(sources_.begin(), sources_.end(), [&](OpenSource& open) {
+      const bool of_agent = open.agent.empty() || open.agent == wanted.agent;
+      return of_agent && open.source->carrier() == locator.carrier && is_readable(open);
+    });
+    if (readable) return Absence::kGone;
+    const auto known = away_since_ms_.find(carrier_of(wanted.agent, locator.carrier));
+    if (known == away_since_ms_.end()) {
+      if (out == Absence::kGone) out = Absence::kLasting;
+      continue;
+    }
+    if (known->second < 0) known->second = now;
+    out = now - known->second < kWaitForMs ? Absence::kMoment : Absence::kLasting;
   }
   return out;
 }

@@ -3,6 +3,8 @@
 // own.
 
 #include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -19,6 +21,8 @@ class SourceBodies final : public BodyResolver {
   // Asks every carrier that has a locator, the preferred one first, until a text with the right
   // hash is there.
   std::vector<std::optional<std::string>> resolve(std::span<const BodyRequest> wanted) override;
+  // A carrier that gave a text in this process is waited for, ten minutes at most.
+  Absence absence(const BodyRequest& wanted) override;
 
  private:
   void refresh(bool now_please);
@@ -29,6 +33,7 @@ class SourceBodies final : public BodyResolver {
   const Clock& clock_;
   std::vector<OpenSource> sources_;
   std::int64_t refreshed_ms_ = -1;
+  std::map<std::string, std::int64_t> away_since_ms_;  // by agent and carrier; -1: it is there
 };
 
 }  // namespace clawmark

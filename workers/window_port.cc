@@ -210,7 +210,7 @@ Status WindowPort::fill(std::span<const Seq> wanted, Batch& batch, TimeMs now) {
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const MessageRow& row = job_.rows.at(asked[i].value);
     if (bodies[i].state == BodyState::kGone) {
-      if (row.role == "user") job_.gone.push_back(asked[i]);
+      if (row.role == "user") job_.gone.emplace_back(asked[i], bodies[i].away);
       job_.passed.push_back(asked[i].value);
       continue;
     }
@@ -336,10 +336,8 @@ Status WindowPort::commit(const Commit& commit, TimeMs now) {
     if (done.contains(message.value)) CLAWMARK_TRY(unpark_message(txn, id(), message));
   }
   if (commit.last) {
-    for (const Seq message : job_.gone) {
-      CLAWMARK_TRY(park_message(txn, store_.log(), id(),
-                                {message, "body_gone", "no carrier can give the text any more", 1},
-                                now));
+    for (const auto& [message, away] : job_.gone) {
+      CLAWMARK_TRY(park_message(txn, store_.log(), id(), no_text_note(message, away), now));
     }
     CLAWMARK_TRY(move_cursor(txn, done, now));
   }

@@ -85,7 +85,8 @@ class WindowPort : public Port {
     SessionName session;
     std::map<std::int64_t, MessageRow> rows;
     std::vector<std::int64_t> passed;  // need no model
-    std::vector<Seq> gone, retried;
+    std::vector<Seq> retried;
+    std::vector<std::pair<Seq, bool>> gone;  // no text; true: not just now
   };
 
   Result<bool> scan(TimeMs now);  // true: there is more to scan

@@ -182,9 +182,25 @@ bool evaluate(JSContext* cx, const std::string& source, const char* name,
 struct Engine::State {
   JSContext* context = nullptr;
   std::unique_ptr<JS::PersistentRootedObject> global;
+  std::unique_ptr<JS::PersistentRootedObject> unhandled;  // the first rejected promise of a run
 
   bool make_world();
 };
+
+namespace {
+
+// Told of each promise that is rejected without a handler, and of each that gets one after all.
+void on_rejection(JSContext*, bool, JS::HandleObject promise,
+                  JS::PromiseRejectionHandlingState state, void* data) {
+  auto& first = *static_cast<JS::PersistentRootedObject*>(data);
+  if (state == JS::PromiseRejectionHandlingState::Unhandled) {
+    if (!first) first = promise;
+  } else if (first == promise) {
+    first = nullptr;
+  }
+}
+
+}  // namespace
 
 Engine::Engine(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Engine::~Engine() = default;  // the process ends instead
@@ -206,6 +222,8 @@ std::unique_ptr<Engine> Engine::start() {
       cx, JS_NewGlobalObject(cx, &kGlobal, nullptr, JS::FireOnNewGlobalHook, options));
   if (!global) return nullptr;
   state->global = std::make_unique<JS::PersistentRootedObject>(cx, global);
+  state->unhandled = std::make_unique<JS::PersistentRootedObject>(cx, nullptr);
+  JS::SetPromiseRejectionTrackerCallback(cx, on_rejection, state->unhandled.get());
   if (!state->make_world()) return nullptr;
   g_context = cx;
   struct sigaction action = {};
@@ -241,6 +259,7 @@ Outcome Engine::run(std::string_view code) {
   Outcome outcome;
   g_ticks = 0;
   g_outcome = &outcome;
+  *state_->unhandled = nullptr;
   JS::RootedValue value(cx);
   const std::string source = "(async () => {\n" + std::string(code) + "\n})()";
   if (!evaluate(cx, source, "code", &value)) {
@@ -261,6 +280,12 @@ Outcome Engine::run(std::string_view code) {
         outcome.error = "the code waits for something that never comes";
       }
     }
+  }
+  JS::RootedObject lost(cx, *state_->unhandled);
+  if (outcome.error.empty() && lost) {
+    JS::RootedValue reason(cx, JS::GetPromiseResult(lost));
+    JS_SetPendingException(cx, reason);
+    outcome.error = "a promise was rejected and nothing handled it: " + pending_error(cx);
   }
   g_outcome = nullptr;
   return outcome;

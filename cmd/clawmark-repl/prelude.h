@@ -5,9 +5,17 @@
 namespace clawmark::repl {
 
 constexpr char kPrelude[] = R"js(
-(function (host, emit, finish) {
+(function (ask, emit, finish) {
   'use strict';
-  const stringify = JSON.stringify, join = Array.prototype.join, map = Array.prototype.map;
+  const toJson = JSON.stringify, parse = JSON.parse, replace = String.prototype.replace;
+  // JSON writes half of a surrogate pair as an escape that is no text anywhere else.
+  const half = /(?<=(?:^|[^\\])(?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
+  const stringify = (...given) => {
+    const text = toJson(...given);
+    return text === undefined ? text : replace.call(text, half, '\\ufffd');
+  };
+  const host = (name, given) => ask(name, parse(stringify(given)));
+  const join = Array.prototype.join, map = Array.prototype.map;
   const options = (given) => (given !== null && typeof given === 'object' ? given : {});
   const show = (value) => {
     if (typeof value === 'string') return value;
@@ -34,14 +42,20 @@ constexpr char kPrelude[] = R"js(
       host('llm_query', { prompts: map.call(prompts, String), context }),
     store: (name, value) => host('store', { name: String(name), value }),
     get: (name) => host('get', { name: String(name) }),
-    print: (...values) => emit(join.call(map.call(values, show), ' ')),
+    print: (...values) =>
+      emit(replace.call(join.call(map.call(values, show), ' '), /\0/g, '\ufffd')),
     FINAL: (value) => finish(stringify(value === undefined ? null : value) ?? 'null'),
     FINAL_VAR: (name) => finish(stringify(host('get', { name: String(name) })) ?? 'null'),
     len: (value) => (value === null || value === undefined ? 0 : value.length ?? 0),
     chunk: (text, size = 4000) => {
       const out = [];
       const step = Math.max(1, size | 0);
-      for (let at = 0; at < text.length; at += step) out.push(text.slice(at, at + step));
+      for (let at = 0; at < text.length;) {
+        let end = at + step; // not between the halves of a pair
+        if (/^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(end - 1, end + 1))) end += 1;
+        out.push(text.slice(at, end));
+        at = end;
+      }
       return out;
     },
   };

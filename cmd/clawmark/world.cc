@@ -71,12 +71,15 @@ void add_episodes(Registry& registry) {
         json::object params{{"action", options->text.empty() ? "list" : "search"}};
         set(params, "query", options->text);
         set(params, "eventType", options->type);
+        set(params, "at", options->at);
         if (options->limit > 0) params["limit"] = options->limit;
         return show(session, "episodes", std::move(params));
       });
   arguments.text("query", options->text, "only those about this", false);
   arguments.text("--type", options->type,
                  "decision, plan_change, blocker, breakthrough, completion or error", false);
+  arguments.text("--at", options->at,
+                 "as of then: 2026-11-20, 2026-11-20T18:00:00Z or the number of an event", false);
   arguments.number("--limit", options->limit, 1, 100, "how many at most");
 }
 

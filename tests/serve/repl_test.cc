@@ -64,6 +64,20 @@ TEST(Repl, an_error_names_its_line_and_an_endless_wait_is_told) {
   EXPECT_NE(run("await peek()").error.find("there is no function peek"), std::string::npos);
 }
 
+TEST(Repl, half_a_character_is_replaced_and_chunks_end_between_characters) {
+  EXPECT_EQ(final_text(run(R"(FINAL("a\ud800b"))")), "\"a\uFFFDb\"");
+  EXPECT_EQ(final_text(run(R"(FINAL("\\ud800 \udc00\udc00"))")), "\"\\\\ud800 \uFFFD\uFFFD\"");
+  EXPECT_EQ(final_text(run(R"(FINAL(chunk("ab😀😀c", 3)))")), R"(["ab😀","😀c"])");
+  EXPECT_EQ(final_text(run(R"(FINAL(chunk("abcd", 3).join("|")))")), R"("abc|d")");
+  EXPECT_EQ(run(R"(print("a\u0000b", "c"); print("next"))").output, "a\uFFFDb c\nnext\n");
+}
+
+TEST(Repl, a_rejection_that_nobody_handles_is_told) {
+  const std::string lost = run("(async () => { throw new Error('lost') })()").error;
+  EXPECT_NE(lost.find("Error: lost"), std::string::npos) << lost;
+  EXPECT_EQ(run("const p = Promise.reject(1); p.catch(() => print('seen'))").error, "");
+}
+
 TEST(Repl, C152_what_a_question_throws_can_be_caught_and_hurts_nobody) {
   int asked = 0;
   const auto outcome =
