@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/files.h"
 #include "base/hash.h"
 #include "base/logging.h"
 #include "workers/ingest.h"
@@ -60,7 +61,8 @@ Status IngestPort::note_absent(TimeMs now) {
     CLAWMARK_ASSIGN(const bool row, query->step());
     if (!row) break;
     std::pair<std::string, std::string> known{query->string(0), query->string(1)};
-    if (!found.contains(known)) absent.push_back(std::move(known));
+    // What is there and not to be read (setting `source`) is not gone.
+    if (!found.contains(known) && !stat_file(known.second)) absent.push_back(std::move(known));
   }
   query->reset();
   found_ = std::move(found);

@@ -27,12 +27,13 @@ constexpr int kAllowed[] = {
     SCMP_SYS(futex),       __SNR_clock_gettime,    __SNR_gettimeofday,
     __SNR_getrandom,       SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigprocmask),
     SCMP_SYS(sigaltstack), SCMP_SYS(sched_yield),  SCMP_SYS(restart_syscall),
-    SCMP_SYS(getrusage)};
+    SCMP_SYS(getrusage),   SCMP_SYS(getpid),       SCMP_SYS(gettid)};
 
 // What libraries try and can do without: refused, not fatal.
-constexpr int kRefused[] = {SCMP_SYS(open),       SCMP_SYS(openat), SCMP_SYS(stat),
-                            SCMP_SYS(newfstatat), SCMP_SYS(access), SCMP_SYS(readlink),
-                            SCMP_SYS(getcwd)};
+constexpr int kRefused[] = {
+    SCMP_SYS(open),   SCMP_SYS(openat),   SCMP_SYS(stat),   SCMP_SYS(newfstatat),
+    SCMP_SYS(access), SCMP_SYS(readlink), SCMP_SYS(getcwd), SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(getcpu), SCMP_SYS(sysinfo),  SCMP_SYS(uname),  SCMP_SYS(clock_getres)};
 
 // 32-bit halves of an argument are compared by the kernel as one number.
 bool add_rules(scmp_filter_ctx filter) {
