@@ -107,7 +107,8 @@ class IngestPort final : public Port {
     TimeMs newest;
   };
   std::map<std::pair<std::string, std::string>, Shown> shown_;  // as in source_states
-  std::set<std::pair<std::string, std::string>> found_;  // carriers and paths, last looked at
+  // Carriers and paths, as last looked at.
+  std::optional<std::set<std::pair<std::string, std::string>>> found_;
   bool round_open_ = false;
   TimeMs round_started_;
   std::size_t streams_known_ = 0;

@@ -84,12 +84,18 @@ TEST(Ingest, a_carrier_that_is_gone_is_said_to_be_absent_until_it_is_back) {
   EXPECT_EQ(state(), "absent");
   EXPECT_EQ(w.count("source.fallback"), 1);
   w.drain();
+  w.reopen();
+  w.drain();
   EXPECT_EQ(w.count("source.fallback"), 1) << "said once";
   w.carriers = held;
   db->streams = {stream("s1", talk(3))};
   w.drain();
   EXPECT_EQ(state(), "ok");
   EXPECT_EQ(w.count("message.observed"), 3);
+  w.carriers.clear();
+  w.reopen();  // gone while nobody looked
+  w.drain();
+  EXPECT_EQ(state(), "absent");
 }
 
 }  // namespace
