@@ -46,10 +46,11 @@ void add_forget(Registry& registry) {
   Arguments& arguments =
       registry.add("forget", "forget a fact, a message, a session, a person or what a query finds",
                    [wish](Session& session) {
-                     const auto answer = session.ask("forget", session.with_eyes(params_of(*wish)),
-                                                     wish->preview ? Access::kRead : Access::kWrite,
-                                                     wish->purge ? kPurgeMs : kForgetMs);
-                     const int code = session.finish(answer, [&](const json::object& done) {
+                     auto answer = session.ask("forget", session.with_eyes(params_of(*wish)),
+                                               wish->preview ? Access::kRead : Access::kWrite,
+                                               wish->purge ? kPurgeMs : kForgetMs);
+                     if (answer.ok() && found_nothing(*wish, *answer)) (*answer)["ok"] = false;
+                     return session.finish(answer, [&](const json::object& done) {
                        std::string text = get_string(done, "text", "done");
                        // The confirmation is for models; here the same command without --preview
                        // does it.
@@ -57,7 +58,6 @@ void add_forget(Registry& registry) {
                          text.resize(std::min(text.size(), text.rfind("\nTo do it,")));
                        std::printf("%s\n", text.c_str());
                      });
-                     return code == kExitOk && found_nothing(*wish, *answer) ? kExitFailed : code;
                    });
   arguments.text("key", wish->key, "key of a fact", false);
   arguments.text("--message", wish->message, "numbers of messages, as search --json shows them",
