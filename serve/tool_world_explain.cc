@@ -209,12 +209,7 @@ std::string words_in(std::string_view ref) {
 }
 
 std::string plain_words(std::string_view text) {
-  std::string out;
-  for (const char c : fold_case(text)) {
-    const bool gap = c == ' ' || (c >= '\t' && c <= '\r');
-    if (!gap) out += c;
-    if (gap && !out.empty() && out.back() != ' ') out += ' ';
-  }
+  std::string out = collapse_space(fold_case(text));
   while (!out.empty() && (out.back() == ' ' || out.back() == '.')) out.pop_back();
   return out;
 }

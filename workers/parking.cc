@@ -89,12 +89,11 @@ namespace {
 
 using ParkedRow = std::pair<std::int64_t, Seq>;  // event, message
 
-std::vector<ParkedRow> rows_of(Statement& query, Status& status) {
+Result<std::vector<ParkedRow>> rows_of(Statement& query) {
   std::vector<ParkedRow> rows;
   for (;;) {
-    const auto row = query.step();
-    if (!row.ok()) status = row.error();
-    if (!row.ok() || !*row) break;
+    CLAWMARK_ASSIGN(const bool row, query.step());
+    if (!row) break;
     rows.emplace_back(query.integer(0), Seq{query.integer(1)});
   }
   query.reset();
@@ -123,9 +122,7 @@ Result<std::size_t> retry_parked(Store& store, std::string_view worker, Seq even
                                                " AND (? = '' OR worker = ?)"
                                                " AND (? = 0 OR event = ?) ORDER BY event"));
   query->with(worker, worker, event.value, event.value);
-  Status read = Ok{};
-  const auto rows = rows_of(*query, read);
-  CLAWMARK_TRY(read);
+  CLAWMARK_ASSIGN(const auto rows, rows_of(*query));
   CLAWMARK_TRY(mark_retried(txn, store.log(), rows, now));
   CLAWMARK_TRY(txn.commit());
   return rows.size();
@@ -140,9 +137,7 @@ Result<std::size_t> retry_away(Store& store, std::string_view carrier, std::stri
                         " ?2) AND EXISTS(SELECT 1 FROM locators l WHERE l.message = p.message AND"
                         " l.carrier = ?1) ORDER BY p.event"));
   query->with(carrier, agent);
-  Status read = Ok{};
-  const auto rows = rows_of(*query, read);
-  CLAWMARK_TRY(read);
+  CLAWMARK_ASSIGN(const auto rows, rows_of(*query));
   if (rows.empty()) return std::size_t{0};
   CLAWMARK_ASSIGN(auto txn, Transaction::begin(store.db(), Durability::kFull));
   CLAWMARK_TRY(mark_retried(txn, store.log(), rows, now));

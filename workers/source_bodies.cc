@@ -12,11 +12,6 @@ std::string carrier_of(std::string_view agent, std::string_view carrier) {
   return std::string(agent) + '\n' + std::string(carrier);
 }
 
-bool is_readable(OpenSource& open) {
-  const SourceState state = open.source->validate().state;
-  return state == SourceState::kOk || state == SourceState::kStale;
-}
-
 }  // namespace
 
 void SourceBodies::refresh(bool now_please) {
@@ -58,6 +53,7 @@ std::vector<std::optional<std::string>> SourceBodies::resolve(std::span<const Bo
   const auto missing = [&] {
     return std::any_of(out.begin(), out.end(), [](const auto& text) { return !text; });
   };
+  readable_.clear();
   const bool was_fresh = refreshed_ms_ < 0;
   refresh(false);
   for (auto& open : sources_) ask(open, wanted, out);
@@ -66,6 +62,15 @@ std::vector<std::optional<std::string>> SourceBodies::resolve(std::span<const Bo
     for (auto& open : sources_) ask(open, wanted, out);
   }
   return out;
+}
+
+bool SourceBodies::is_readable(OpenSource& open) {
+  const auto [known, fresh] = readable_.try_emplace(open.source.get());
+  if (fresh) {
+    const SourceState state = open.source->validate().state;
+    known->second = state == SourceState::kOk || state == SourceState::kStale;
+  }
+  return known->second;
 }
 
 Absence SourceBodies::absence(const BodyRequest& wanted) {

@@ -26,6 +26,7 @@ class SourceBodies final : public BodyResolver {
 
  private:
   void refresh(bool now_please);
+  bool is_readable(OpenSource& open);
   void ask(OpenSource& open, std::span<const BodyRequest> wanted,
            std::vector<std::optional<std::string>>& out);
 
@@ -33,6 +34,7 @@ class SourceBodies final : public BodyResolver {
   const Clock& clock_;
   std::vector<OpenSource> sources_;
   std::int64_t refreshed_ms_ = -1;
+  std::map<const MessageSource*, bool> readable_;      // looked at once after each resolve()
   std::map<std::string, std::int64_t> away_since_ms_;  // by agent and carrier; -1: it is there
 };
 

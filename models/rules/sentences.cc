@@ -98,10 +98,10 @@ constexpr auto kBeforeNumber = std::to_array<std::string_view>(
     {"no", "nos", "p", "art", "ext", "tel", "ref", "ed", "par", "pos", "str", "lot"});
 // What an option, a version or a part is called by a letter: "plan B." is no initial.
 constexpr auto kLettered = std::to_array<std::string_view>(
-    {"plan",  "option",  "version", "variant", "revision", "rev",       "type",     "class",
-     "grade", "part",    "team",    "group",   "room",     "block",     "building", "appendix",
-     "annex", "section", "phase",   "model",   "vitamin",  "hepatitis", "case",     "point",
-     "step",  "gate",    "hall",    "line",    "row",      "seat"});
+    {"plan",    "option", "version", "variant", "revision",  "type",     "class",    "grade",
+     "part",    "team",   "group",   "room",    "block",     "building", "appendix", "annex",
+     "section", "phase",  "model",   "vitamin", "hepatitis", "case",     "point",    "step",
+     "gate",    "hall",   "line",    "row",     "seat"});
 constexpr auto kNeverLast = std::to_array<std::string_view>(
     {"e.g", "i.e", "etc", "vs", "mr", "mrs", "ms", "dr", "st", "a.m", "p.m", "z.b", "d.h", "bzw",
      "prof", "approx", "ca", "incl", "excl"});
