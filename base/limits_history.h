@@ -9,6 +9,7 @@ namespace clawmark {
 
 // Answers of the rc_* tools, in characters (code points).
 constexpr std::size_t kHistoryAnswerMax = 24'000;  // of one answer; the rest is a further page
+constexpr std::size_t kHistoryNotesMax = 1'000;    // of them for what stands around the texts
 constexpr std::size_t kPeekTextMax = 500;          // of one message in rc_peek
 constexpr std::size_t kSnippetMax = 300;           // around a match
 

@@ -74,4 +74,9 @@ void print_rows(const json::object& answer, std::string_view name,
   std::fputs(format_table(titles, cells).c_str(), stdout);
 }
 
+void print_notes(const json::object& answer) {
+  const std::string notes = get_string(answer, "notes");
+  if (!notes.empty()) std::printf("\n%s\n", notes.c_str());
+}
+
 }  // namespace clawmark

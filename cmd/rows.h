@@ -18,6 +18,9 @@ void print_rows(const json::object& answer, std::string_view name,
                 const std::vector<std::string>& columns, std::string_view zone,
                 std::string_view empty);
 
+// Of an answer's `notes`: what makes it less than whole. Nothing when it is whole.
+void print_notes(const json::object& answer);
+
 // The whole of /v1/status.
 void print_status(const json::object& status, std::string_view zone);
 

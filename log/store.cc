@@ -92,13 +92,27 @@ Result<std::string> real_path(const std::string& path) {
   char buffer[PATH_MAX];
   if (::realpath(path.c_str(), buffer) != nullptr) return std::string(buffer);
   const ssize_t length = ::readlink(path.c_str(), buffer, sizeof buffer);
-  const std::string target =
-      length > 0 ? join_path(dir_name(path), {buffer, static_cast<std::size_t>(length)}) : path;
-  CLAWMARK_TRY(prepare_folder(dir_name(target)));
+  std::string target = path;
+  if (length > 0) {
+    target = join_path(dir_name(path), {buffer, static_cast<std::size_t>(length)});
+    CLAWMARK_TRY(prepare_folder(dir_name(target)));
+  }
   if (::realpath(dir_name(target).c_str(), buffer) == nullptr) {
     return store_error("path", "no such folder: " + dir_name(target));
   }
   return join_path(buffer, base_name(target));
+}
+
+// A second name of the same file (a hard link) would have a lock and a write-ahead log of its own.
+Status refuse_second_name(const std::string& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0 || info.st_nlink < 2) return Ok{};
+  return store_error("linked", path + " has " + std::to_string(info.st_nlink) +
+                                   " names (hard links), and what is written through one damages "
+                                   "what is written through the other: find them with `find " +
+                                   dir_name(path) + " -xdev -samefile " + path +
+                                   "` (or from a folder above), remove all but this, and copy "
+                                   "with `clawmark backup`");
 }
 
 void make_files_private(const std::string& path) {
@@ -154,6 +168,7 @@ Result<Store> Store::open(const StoreOptions& options, const Clock& clock) {
                            "write-ahead log can be damaged: choose a db_path on a local disk");
   }
   CLAWMARK_TRY(refuse_newer(path, latest(options.schema)));  // before a lock file is made
+  CLAWMARK_TRY(refuse_second_name(path));
   auto lock = FileLock::acquire(path + ".lock", options.holder);
   if (!lock.ok()) return out_of_reach(path, lock.error());
   CLAWMARK_ASSIGN(const int version, usable(path, inspect_schema_version(path)));
@@ -182,6 +197,7 @@ Result<Database> Store::open_read_only(const std::string& path) {
     return make_error(ErrorKind::kNotFound, "store", "missing",
                       "there is no store at " + path + " yet: start clawmarkd once");
   }
+  CLAWMARK_TRY(refuse_second_name(path));
   const int known = latest(migrations());
   CLAWMARK_TRY(refuse_newer(path, known));
   CLAWMARK_ASSIGN(auto db, usable(path, Database::open(path, OpenMode::kReadOnly)));

@@ -19,7 +19,7 @@
 namespace clawmark {
 
 struct StoreOptions {
-  std::string path;                 // "…/clawmark.db"; a link is followed: the lock is the target's
+  std::string path;                 // "…/clawmark.db"; a symbolic link is followed to its target
   std::string holder = "clawmark";  // written into the lock file: "clawmarkd pid 4711 since …"
   // What this binary knows of the schema; tests give another list.
   std::span<const Migration> schema = migrations();
@@ -29,7 +29,8 @@ struct StoreOptions {
 
 class Store {
  public:
-  // Folder 0700 (when made here or the default one), files 0600, file-system check, lock, then
+  // Folder 0700 (when made here or the default one), files 0600, file-system check, one name only
+  // (a hard link: fatal "linked"), lock, then
   // schema: a newer file than this binary knows is refused without touching it (fatal
   // "schema_newer", names the newest backup beside it); an older one is copied to `<path>.v<N>.bak`
   // before the first statement and migrated, each migration in one transaction; the real shape

@@ -56,8 +56,9 @@ Status collect(Statement& statement, const GramQuery& query, bool has_grams, Gra
       break;
     }
     ++out.looked_at;
+    out.reached = {{statement.integer(0)}, statement.time(1)};
     if (has_grams && query.test && !query.test(statement.blob(2))) continue;
-    out.candidates.push_back({{statement.integer(0)}, statement.time(1)});
+    out.candidates.push_back(out.reached);
   }
   statement.reset();
   return Ok{};
@@ -159,31 +160,44 @@ Result<GramScan> scan_grams(Database& db, const GramQuery& query) {
   Tables tables(db, "history", generation);
   const std::int64_t since = query.since.value;
   const std::int64_t before = query.before.value == 0 ? INT64_MAX : query.before.value;
+  out.by_number = query.test != nullptr && query.since.value == 0 && query.before.value == 0;
+  if (query.below.value != 0 && !out.by_number) {
+    return make_error(ErrorKind::kInvalid, "history", "bad_cursor",
+                      "this cursor belongs to another search");
+  }
+  const std::int64_t below = query.below.value == 0 ? INT64_MAX : query.below.value;
   CLAWMARK_ASSIGN(const auto folded,
                   tables.query_int("SELECT max(message) FROM history_grams__g#"));
   CLAWMARK_ASSIGN(Statement * fresh,
                   db.cached("SELECT seq, occurred_ms FROM messages WHERE seq > ?1 AND occurred_ms "
-                            ">= ?2 AND occurred_ms < ?3"));
-  CLAWMARK_TRY(collect(fresh->with(folded.value_or(0), since, before), query, false, out));
-  // Without a test newest first, by the index, so that the first page needs a few rows only.
-  const char* sql =
-      query.test == nullptr
-          ? "SELECT message, occurred_ms FROM history_grams__g# WHERE occurred_ms >= ?1 AND "
-            "occurred_ms < ?2 ORDER BY occurred_ms DESC, message DESC LIMIT 20000"
-      : query.since.value == 0 && query.before.value == 0
-          ? "SELECT message, occurred_ms, grams FROM history_grams__g# WHERE occurred_ms >= ?1 "
-            "AND occurred_ms < ?2 ORDER BY message DESC"
-          : "SELECT message, occurred_ms, grams FROM history_grams__g# WHERE occurred_ms >= ?1 "
-            "AND occurred_ms < ?2 ORDER BY occurred_ms DESC, message DESC";
-  CLAWMARK_ASSIGN(Statement * statement, tables.get(sql));
-  CLAWMARK_TRY(collect(statement->with(since, before), query, query.test != nullptr, out));
+                            ">= ?2 AND occurred_ms < ?3 AND seq < ?4 ORDER BY seq DESC"));
+  GramQuery all_fresh = query;  // by time they lie among the others: they are not to be cut
+  if (!out.by_number) all_fresh.stop = nullptr;
+  CLAWMARK_TRY(
+      collect(fresh->with(folded.value_or(0), since, before, below), all_fresh, false, out));
+  if (out.left == 0) {
+    // Without a test newest first, by the index, so that the first page needs a few rows only.
+    const char* sql =
+        query.test == nullptr
+            ? "SELECT message, occurred_ms FROM history_grams__g# WHERE occurred_ms >= ?1 AND "
+              "occurred_ms < ?2 AND message < ?3 ORDER BY occurred_ms DESC, message DESC LIMIT "
+              "20000"
+        : out.by_number
+            ? "SELECT message, occurred_ms, grams FROM history_grams__g# WHERE occurred_ms >= ?1 "
+              "AND occurred_ms < ?2 AND message < ?3 ORDER BY message DESC"
+            : "SELECT message, occurred_ms, grams FROM history_grams__g# WHERE occurred_ms >= ?1 "
+              "AND occurred_ms < ?2 AND message < ?3 ORDER BY occurred_ms DESC, message DESC";
+    CLAWMARK_ASSIGN(Statement * statement, tables.get(sql));
+    CLAWMARK_TRY(collect(statement->with(since, before, below), query, query.test != nullptr, out));
+  }
   if (out.left != 0 || query.test == nullptr) {
     CLAWMARK_ASSIGN(const auto all,
                     tables.query_int("SELECT count(*) FROM history_grams__g# WHERE occurred_ms >= "
-                                     "?1 AND occurred_ms < ?2",
-                                     since, before));
-    out.left = std::max<std::int64_t>(0, all.value_or(0) - out.looked_at);
+                                     "?1 AND occurred_ms < ?2 AND message < ?3",
+                                     since, before, below));
+    out.left = std::max<std::int64_t>(out.left, all.value_or(0) - out.looked_at);
   }
+  if (out.by_number && (out.left > 0 || query.below.value != 0)) return out;
   std::sort(out.candidates.begin(), out.candidates.end(),
             [](const GramCandidate& a, const GramCandidate& b) {
               return a.at != b.at ? a.at > b.at : a.message > b.message;

@@ -73,13 +73,19 @@ struct GramScan {
   std::vector<GramCandidate> candidates;  // newest first; walls are not looked at here
   std::int64_t looked_at = 0;
   std::int64_t left = 0;  // messages the deadline left out, about
+  // Where it ended. By the messages' numbers it goes on `below` that one, by time before it.
+  GramCandidate reached{};
+  bool by_number = false;
 };
 struct GramQuery {
   GramTest test;               // null: every message
   TimeMs since, before;        // [since, before); zero: open
   std::function<bool()> stop;  // asked now and then
+  Seq below{};                 // go on where a scan by numbers ended; zero: from the newest
 };
-// Of the whole log, also of what is not folded yet.
+// Of the whole log, also of what is not folded yet. With a test and no range of time, rows are
+// looked at by their numbers, which is faster; one that was stopped leaves its candidates in that
+// order. Error: invalid "bad_cursor" when `below` is given for a scan by time.
 Result<GramScan> scan_grams(Database& db, const GramQuery& query);
 // Of these messages: those that pass, in the same order.
 Result<std::vector<HistoryEntry>> filter_by_grams(Database& db, std::vector<HistoryEntry> entries,

@@ -88,7 +88,8 @@ Result<json::object> admin_facts(const AdminCall& call) {
                      {"message", fact.message},
                      {"injected", injected}});
   }
-  return json::object{{"agent", sight.scope.agent}, {"facts", std::move(list)}};
+  return json::object{
+      {"agent", sight.scope.agent}, {"facts", std::move(list)}, {"notes", facts_note(call.db)}};
 }
 
 // What a prompt would get: of a caller as the plugin sends it, else of `as`, else of the owner.

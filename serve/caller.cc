@@ -1,6 +1,7 @@
 #include "serve/caller.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/utf8.h"
 #include "projections/messages.h"
@@ -84,6 +85,17 @@ bool is_anothers_chat(const SessionKey& key, const std::string& speaker, const s
   const std::string peer = person_id(key.channel, key.peer.substr(0, key.peer.find(":thread:")));
   if (peer.empty() || peer == speaker) return false;
   return is_known_person(db, agent, peer).value_or(true);
+}
+
+// "telegram:101": a channel, a colon, and an id of that channel.
+bool names_person(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == 0 || colon == std::string_view::npos) return false;
+  const std::string_view channel = text.substr(0, colon), id = text.substr(colon + 1);
+  const bool word = std::all_of(channel.begin(), channel.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '-' || c == '_' || c == '.';
+  });
+  return word && !id.starts_with(':') && !person_id(channel, id).empty();
 }
 
 }  // namespace
@@ -238,9 +250,7 @@ Result<Sight> sight_as(std::string_view agent, std::string_view as) {
     return sight;
   }
   const std::string_view person = as.starts_with("person:") ? as.substr(7) : as;
-  const auto colon = person.find(':');
-  if (colon == 0 || colon == std::string_view::npos || colon + 1 == person.size() ||
-      as.starts_with("group:")) {
+  if (!names_person(person) || as.starts_with("group:")) {
     return make_error(
         ErrorKind::kInvalid, "caller", "bad_as",
         "there is nobody called " + std::string(prefix_bytes(as, kWordMax)) +

@@ -84,6 +84,20 @@ Result<HistoryPlace> history_place(const ToolCallContext& context, std::string_v
   return out;
 }
 
+Result<HistoryPlace> history_place(const ToolCallContext& context, const json::object& params) {
+  const json::value* given = find(params, "sessionId");
+  if (given != nullptr && !given->is_null() && !given->is_string()) {
+    HistoryPlace out;
+    out.refused = bad_request("sessionId must be text: current, all, or a session's id or key.");
+    return out;
+  }
+  return history_place(context, get_string(params, "sessionId"));
+}
+
+bool by_person(const ToolCallContext& context) {
+  return context.by == "cli";
+}
+
 Result<std::vector<HistoryText>> history_texts(const ToolCallContext& context,
                                                const HistoryScope& scope,
                                                std::span<const Seq> messages,

@@ -24,6 +24,11 @@ struct HistoryPlace {
 // session key; "all": everything in sight; else a session id or key. One that does not exist and
 // one behind a wall look alike: both are empty.
 Result<HistoryPlace> history_place(const ToolCallContext& context, std::string_view session_id);
+// The same of the parameters of a tool; a `sessionId` that is no text is refused.
+Result<HistoryPlace> history_place(const ToolCallContext& context, const json::object& params);
+
+// Asked on the command line: answers then name commands and options, not tools and parameters.
+bool by_person(const ToolCallContext& context);
 
 struct HistoryText {
   HistoryRow row;

@@ -53,7 +53,9 @@ Result<HistoryPattern> HistoryPattern::compile(const std::string& pattern) {
     if (code == RE2::ErrorPatternTooLarge || code == RE2::ErrorRepeatSize) {
       return bad_pattern("the pattern is too costly: make it smaller");
     }
-    return bad_pattern("this is no regular expression (RE2 syntax): " + parts->expression.error());
+    const RE2 as_given(pattern, options());  // its complaint does not show our flags
+    return bad_pattern("this is no regular expression (RE2 syntax): " +
+                       (as_given.ok() ? parts->expression.error() : as_given.error()));
   }
   int id = 0;
   if (parts->filter.Add("(?m)" + pattern, options(), &id) == RE2::NoError) {

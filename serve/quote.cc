@@ -105,6 +105,10 @@ std::string shorten(std::string_view text, std::size_t chars_max) {
   return out + "…";
 }
 
+std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
+  return std::to_string(count) + " " + std::string(count == 1 ? one : many);
+}
+
 bool is_volatile(std::string_view text) {
   static constexpr std::string_view kSigns[] = {
       "current",  "version", "latest",     "right now",  "at the moment", "today",

@@ -3,6 +3,7 @@
 // in it that reads as one of our markers, however it is spelt.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,9 @@ std::string quote_inline(std::string_view text);
 
 // At most `chars_max` code points; a cut is marked with "…".
 std::string shorten(std::string_view text, std::size_t chars_max);
+
+// "1 fact", "3 facts".
+std::string counted(std::int64_t count, std::string_view one, std::string_view many);
 
 // Says something that ages quickly ("current version", "this week", a price).
 bool is_volatile(std::string_view text);

@@ -16,10 +16,6 @@ constexpr std::size_t kListed = 200;  // of a preview, in details
 constexpr std::int64_t kPreviewBodiesMs = 500;
 constexpr std::size_t kGlimpse = 80;  // characters of a message in a preview
 
-std::string counted(std::size_t count, std::string_view one, std::string_view many) {
-  return std::to_string(count) + " " + std::string(count == 1 ? one : many);
-}
-
 json::array facts_json(const std::vector<Fact>& facts) {
   json::array out;
   for (const Fact& fact : facts) {

@@ -152,7 +152,7 @@ Result<ToolAnswer> tool_timeline(const ToolCallContext& context, const json::obj
   }
   TimeRange range = time_range(params, zone);
   if (range.refused) return *range.refused;
-  CLAWMARK_ASSIGN(HistoryPlace place, history_place(context, get_string(params, "sessionId")));
+  CLAWMARK_ASSIGN(HistoryPlace place, history_place(context, params));
   if (place.refused) return *place.refused;
   CLAWMARK_ASSIGN(const auto entries, history_entries(context.db, place.scope));
   auto periods = periods_of(entries, range, bucket, zone);

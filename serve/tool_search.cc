@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/secrets.h"
 #include "base/utf8.h"
@@ -166,14 +167,13 @@ json::object fact_json(const Fact& fact, std::string_view zone) {
           {"holder", fact.holder}};
 }
 
-}  // namespace
-
-std::string progress_note(Database& db) {
+// The messages behind the slowest of these workers (of each its newest generation).
+Waiting waiting_for(Database& db, std::span<const std::string_view> workers) {
   const auto cursors = list_cursors(db);
   const auto head = EventLog::head(db);
   if (!cursors.ok() || !head.ok() || head->value == 0) return {};
   Seq slowest = *head;
-  for (const std::string_view name : {"project.messages", "project.search", "embed"}) {
+  for (const std::string_view name : workers) {
     const CursorState* newest = nullptr;
     for (const CursorState& cursor : *cursors) {
       if (cursor.worker.name != name) continue;
@@ -185,9 +185,25 @@ std::string progress_note(Database& db) {
   if (slowest >= *head) return {};
   // Only messages count: an event of the settings hides no history.
   const auto waiting = read_waiting(db, slowest);
-  if (!waiting.ok() || waiting->after == 0) return {};
-  return "Index " + std::to_string((waiting->all - waiting->after) * 100 / waiting->all) +
+  return waiting.ok() ? *waiting : Waiting{};
+}
+
+}  // namespace
+
+std::string progress_note(Database& db) {
+  constexpr std::string_view kIndexes[] = {"project.messages", "project.search", "embed"};
+  const Waiting waiting = waiting_for(db, kIndexes);
+  if (waiting.after == 0) return {};
+  return "Index " + std::to_string((waiting.all - waiting.after) * 100 / waiting.all) +
          "% complete; newer history is still being read.";
+}
+
+std::string facts_note(Database& db) {
+  constexpr std::string_view kFolds[] = {"extract", "project.facts"};
+  const Waiting waiting = waiting_for(db, kFolds);
+  if (waiting.after == 0) return {};
+  return counted(waiting.after, "message", "messages") + " of " + std::to_string(waiting.all) +
+         " still to be looked through for facts.";
 }
 
 Result<ToolAnswer> tool_search(const ToolCallContext& context, const json::object& params) {

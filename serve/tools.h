@@ -44,4 +44,7 @@ Result<std::optional<AsOf>> parse_as_of(Database& db, const json::object& params
 // …"; empty when all is done.
 std::string progress_note(Database& db);
 
+// The same for facts: how many messages nobody looked through yet; empty when all is done.
+std::string facts_note(Database& db);
+
 }  // namespace clawmark

@@ -19,6 +19,7 @@ void add_facts(Registry& registry) {
                      {"key", "value", "effective_confidence:confidence", "source", "date", "holder",
                       "subject", "injected"},
                      session.config().timezone, "no facts");
+          print_notes(found);
         });
       });
   arguments.text("--at", *at,

@@ -34,9 +34,7 @@ void add_search(Registry& registry) {
           print_rows(body, "recalled",
                      {"date", "role", "speaker", "excerpt", "score", "session_key", "id"}, zone,
                      "no past messages");
-          // What makes the answer less than whole.
-          const std::string notes = get_string(body, "notes");
-          if (!notes.empty()) std::printf("\n%s\n", notes.c_str());
+          print_notes(body);
         });
       });
   arguments.text("query", options->query, "what to look for", true);

@@ -122,6 +122,35 @@ TEST_F(StoreTest, a_link_to_a_store_that_is_not_made_yet_makes_it_at_its_target)
   EXPECT_TRUE(stat_file(path_ + ".lock").has_value());
 }
 
+TEST_F(StoreTest, C156_a_second_name_of_the_file_is_refused_and_gets_no_lock) {
+  {
+    Store first = must(open());
+    std::filesystem::create_hard_link(path_, dir_.file("other.db"));
+    StoreOptions options;
+    options.path = dir_.file("other.db");
+    const auto second = Store::open(options, clock_);
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().reason, "linked");
+    EXPECT_THAT(second.error().message, HasSubstr("-samefile " + options.path));
+    EXPECT_EQ(Store::open_read_only(options.path).error().reason, "linked");
+    EXPECT_FALSE(stat_file(options.path + ".lock").has_value());
+  }
+  EXPECT_EQ(open().error().reason, "linked");  // which of the two was written through is not known
+  std::filesystem::remove(dir_.file("other.db"));
+  EXPECT_TRUE(open().ok());
+}
+
+TEST_F(StoreTest, a_folder_that_is_open_to_others_is_told_once) {
+  std::filesystem::create_directory(dir_.file("open"));
+  ::chmod(dir_.file("open").c_str(), 0755);
+  testing::internal::CaptureStderr();
+  (void)open_store(dir_.file("open/clawmark.db"), clock_);
+  const std::string told = testing::internal::GetCapturedStderr();
+  const auto first = told.find("open to other users");
+  ASSERT_NE(first, std::string::npos) << told;
+  EXPECT_EQ(told.find("open to other users", first + 1), std::string::npos) << told;
+}
+
 TEST_F(StoreTest, the_lock_ends_with_its_owner) {
   {
     Store first = must(open());

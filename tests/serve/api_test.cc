@@ -199,6 +199,7 @@ TEST_F(Api, the_operator_sees_all_holders_or_borrows_ones_eyes) {
   EXPECT_EQ(all.at("facts").as_array().size(), 2U);
   const auto one = world.post("/v1/admin/facts", {{"params", {{"as", "telegram:202"}}}});
   ASSERT_EQ(one.at("facts").as_array().size(), 1U);
+  EXPECT_EQ(text_of(one, "notes"), "");
   EXPECT_TRUE(holds(one, "Bob"));
   const auto dry =
       world.post("/v1/admin/inject", {{"params", {{"as", "telegram:101"}, {"prompt", "hi"}}}});
@@ -208,6 +209,15 @@ TEST_F(Api, the_operator_sees_all_holders_or_borrows_ones_eyes) {
   EXPECT_EQ(events.at("events").as_array().size(), 2U);
   EXPECT_EQ(text_of(world.post("/v1/admin/rebuild", {}), "ran"), "rebuild");
   EXPECT_TRUE(world.post("/v1/admin/parked_list", {}).at("parked").as_array().empty());
+}
+
+TEST_F(Api, facts_say_how_many_messages_nobody_looked_through_yet) {
+  for (int i = 0; i < 10; ++i) world.say({.text = "heron note " + std::to_string(i)});
+  must(
+      world.store.db().run("INSERT OR REPLACE INTO cursors(worker, generation, pos) "
+                           "VALUES ('extract', 1, 4)"));
+  const auto facts = world.post("/v1/admin/facts", {{"params", json::object{}}});
+  EXPECT_EQ(text_of(facts, "notes"), "6 messages of 10 still to be looked through for facts.");
 }
 
 TEST_F(Api, reading_works_without_a_writer_and_writing_says_what_to_do) {

@@ -166,7 +166,8 @@ TEST_F(CallerTest, the_operator_can_borrow_anybodys_eyes_but_never_another_agent
             "group:agent:main:telegram:group:-1");
   EXPECT_FALSE(sight_as("main", "agent:other:telegram:group:-1").ok());
   EXPECT_FALSE(sight_as("main", "").ok());
-  for (const char* nobody : {"nonsense", "person:nonsense", "group:-1", ":1", "telegram:"}) {
+  for (const char* nobody : {"nonsense", "person:nonsense", "group:-1", ":1",
+                             "telegram:", "bogus::", "bo gus:1", "telegram: "}) {
     EXPECT_FALSE(sight_as("main", nobody).ok()) << nobody;
   }
 }
