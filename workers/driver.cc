@@ -132,10 +132,9 @@ void Driver::stop() {
       drain.done(report.ok() ? std::move(report).value() : DrainReport{});
     }
     s.drains.clear();
-    s.writer_guard.reset();
+    s.writer_guard.reset();  // here only: the guard is this thread's
   });
   s.compute->join();
-  s.writer_guard.reset();
   if (s.writer_thread.joinable()) s.writer_thread.join();
   s.net_guard.reset();
   s.net_io.stop();
