@@ -5,6 +5,8 @@
 # clawmark-repl: its process lives under a limit of memory that ASan alone passes.
 # TSan: the suites with threads, and no others: it finds nothing where one thread runs.
 #
+# The race found by it first: two threads could end the guard of the writer's loop at once (Driver::stop).
+#
 # A suite that is in neither list is not even built there. `NAME` runs whole, `NAME:FILTER` with a GoogleTest filter.
 set(clawmark_no_scripts -Escape.*:RedTeam/*:Repl.*:Query.a_prompt_begins_the_turn_and_a_script_asks_under_the_same_budget)
 set(clawmark_asan_suites
@@ -20,7 +22,9 @@ set(clawmark_tsan_suites
   models_transport_test   # connections on a thread of their own
   http_server_test        # sessions, the pool behind them, shutdown
   workers_pipeline_test   # the driver's thread, the bell, drains and commands from other threads
-  serve_test:${clawmark_no_scripts}  # the query pool, the keeper of the vector index, readers beside a writer
+  # The query pool, the keeper of the vector index, readers beside a writer. Without the suites of the graph itself: one thread at a time
+  # adds to a graph, and hnswlib locks its nodes in the order in which it meets them, which looks like a deadlock to be.
+  serve_test:${clawmark_no_scripts}:VectorGraph.*:VectorSnapshot.*
   log_test                # readers beside a writer, the lock
   daemon_test)            # the whole service, as a process
 
