@@ -96,6 +96,24 @@ const char* uri_query(OpenMode mode) {
   return mode == OpenMode::kImmutable ? "?mode=ro&immutable=1" : "?mode=ro";
 }
 
+// Whether the file or its disk failed, whatever the statement was: then people are told the file.
+bool is_of_the_file(int code) {
+  switch (code & 0xFF) {
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_PROTOCOL:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Without counts of memory, which nobody asks for, allocations need no lock that all connections
 // share. Refused, to no harm, once the library has begun.
 void count_no_memory() {
@@ -152,7 +170,10 @@ Result<bool> Statement::step() {
   const int code = sqlite3_step(handle_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  auto error = sqlite_error(code, sqlite3_sql(handle_), sqlite3_errmsg(sqlite3_db_handle(handle_)));
+  sqlite3* db = sqlite3_db_handle(handle_);
+  const char* file = sqlite3_db_filename(db, "main");
+  const bool named = file != nullptr && *file != '\0' && is_of_the_file(code);
+  auto error = sqlite_error(code, named ? file : sqlite3_sql(handle_), sqlite3_errmsg(db));
   sqlite3_reset(handle_);
   return error;
 }

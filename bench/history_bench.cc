@@ -8,6 +8,7 @@
 //   clawmark-history [N …]        default 100000; CLAWMARK_BENCH_MESSAGES names another default
 
 #include <re2/re2.h>
+#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <filesystem>
@@ -268,12 +269,13 @@ void run(std::size_t count) {
 }  // namespace clawmark::bench
 
 int main(int argc, char** argv) {
-  std::vector<std::size_t> sizes;
-  for (int i = 1; i < argc; ++i) sizes.push_back(std::stoul(argv[i]));
-  if (sizes.empty()) {
-    const char* named = std::getenv("CLAWMARK_BENCH_MESSAGES");
-    sizes.push_back(named == nullptr ? 100'000 : std::stoul(named));
-  }
+  CLI::App app("Tools of the history at a size: by words, by expressions, slices, timelines");
+  std::vector<std::size_t> sizes{100'000};
+  app.add_option("messages", sizes, "how many messages, a run for each")
+      ->check(CLI::PositiveNumber)
+      ->envname("CLAWMARK_BENCH_MESSAGES")
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
   for (const std::size_t size : sizes) clawmark::bench::run(size);
   return 0;
 }

@@ -11,6 +11,7 @@
 
 #include <malloc.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -232,11 +233,12 @@ void run(std::size_t messages, bool ingest_is_all) {
 }  // namespace clawmark
 
 int main(int argc, char** argv) {
-  const auto given = [&](const char* option) {
-    return std::any_of(argv + 1, argv + argc,
-                       [&](const char* word) { return std::strcmp(word, option) == 0; });
-  };
-  clawmark::run(10'000, given("--ingest"));
-  if (!given("--quick")) clawmark::run(100'000, given("--ingest"));
+  CLI::App app("From transcripts to the log and to a prompt, at 10,000 and 100,000 messages");
+  bool ingest = false, quick = false;
+  app.add_flag("--ingest", ingest, "stop after the log");
+  app.add_flag("--quick", quick, "10,000 messages only");
+  CLI11_PARSE(app, argc, argv);
+  clawmark::run(10'000, ingest);
+  if (!quick) clawmark::run(100'000, ingest);
   return 0;
 }

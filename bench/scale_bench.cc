@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <random>
@@ -296,16 +297,15 @@ void run(std::size_t messages, const std::string& keep) {
 
 int main(int argc, char** argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a long run is watched
-  std::vector<std::size_t> sizes;
+  CLI::App app("Whole pipeline at a size: rates, memory, start after a kill, inject and search");
+  std::vector<std::size_t> sizes{10'000, 100'000};
   std::string keep;
-  for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "--keep" && i + 1 < argc) {
-      keep = argv[++i];
-    } else {
-      sizes.push_back(std::strtoull(argv[i], nullptr, 10));
-    }
-  }
-  if (sizes.empty()) sizes = {10'000, 100'000};
+  app.add_option("messages", sizes, "how many messages, a run for each")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--keep", keep,
+                 "folder whose stores are kept, and used again when they are there");
+  CLI11_PARSE(app, argc, argv);
   clawmark::bench::embed_rate();
   for (const std::size_t messages : sizes) clawmark::bench::run(messages, keep);
   return 0;

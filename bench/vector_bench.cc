@@ -9,6 +9,7 @@
 // Recall@10 is against the float32 scan. Then a snapshot is written and read back.
 
 #include <sqlite3.h>
+#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -325,17 +326,14 @@ void bench(std::size_t rows, const std::string& extension) {
 }  // namespace clawmark::bench
 
 int main(int argc, char** argv) {
+  CLI::App app("The vector leg against a scan in float32, hnswlib alone and sqlite-vec");
   std::string extension;
-  std::vector<std::size_t> sizes;
-  for (int i = 1; i < argc; ++i) {
-    const std::string arg = argv[i];
-    if (arg == "--sqlite-vec" && i + 1 < argc) {
-      extension = argv[++i];
-    } else {
-      sizes.push_back(std::strtoull(arg.c_str(), nullptr, 10));
-    }
-  }
-  if (sizes.empty()) sizes = {10'000, 100'000};
+  std::vector<std::size_t> sizes{10'000, 100'000};
+  app.add_option("rows", sizes, "how many vectors, a run for each")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--sqlite-vec", extension, "the extension's file (vec0.so); without it: left out");
+  CLI11_PARSE(app, argc, argv);
   for (const std::size_t rows : sizes) clawmark::bench::bench(rows, extension);
   return 0;
 }

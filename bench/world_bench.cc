@@ -5,6 +5,7 @@
 // 2 from things at random and from the ones with the most relations. Each question is asked 300
 // times through the same path as the tools'.
 
+#include <CLI/CLI.hpp>
 #include <cstring>
 #include <random>
 
@@ -192,6 +193,12 @@ void run(std::size_t things) {
 }  // namespace clawmark::bench
 
 int main(int argc, char** argv) {
-  for (int n = 1; n < argc; ++n) clawmark::bench::run(std::strtoull(argv[n], nullptr, 10));
-  if (argc == 1) clawmark::bench::run(100'000);
+  CLI::App app("The world model at a size: folds, restore, walks");
+  std::vector<std::size_t> sizes{100'000};
+  app.add_option("things", sizes, "how many things, a run for each")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  for (const std::size_t size : sizes) clawmark::bench::run(size);
+  return 0;
 }

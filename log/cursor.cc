@@ -40,7 +40,15 @@ Error cursor_error(ErrorKind kind, const char* reason, const WorkerId& worker,
 
 Result<CursorState> load_cursor(Database& db, const WorkerId& worker) {
   CLAWMARK_ASSIGN(auto found, find_cursor(db, worker));
-  if (found) return *std::move(found);
+  if (found) {
+    CLAWMARK_ASSIGN(const Seq head, EventLog::head(db));
+    if (found->position <= head) return *std::move(found);
+    return cursor_error(ErrorKind::kFatal, "beyond_head", worker,
+                        "is at " + std::to_string(found->position.value) +
+                            ", but the log ends at " + std::to_string(head.value) +
+                            ": events were lost, or the row was changed by hand; `clawmark "
+                            "doctor` says more");
+  }
   CLAWMARK_TRY(db.run("INSERT OR IGNORE INTO cursors(worker, generation, pos) VALUES (?, ?, 0)",
                       worker.name, worker.generation));
   CLAWMARK_ASSIGN(found, find_cursor(db, worker));

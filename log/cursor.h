@@ -28,7 +28,8 @@ struct CursorState {
   TimeMs beat_at;       // last sign of life
 };
 
-// The row is made at position 0 by load() when it is not there.
+// The row is made at position 0 when it is not there. Error: fatal "beyond_head" when the log ends
+// before it.
 Result<CursorState> load_cursor(Database& db, const WorkerId& worker);
 Result<std::vector<CursorState>> list_cursors(Database& db);
 // Exactly one row must change, else conflict "lost_race": another writer is there; the worker must

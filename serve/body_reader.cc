@@ -1,10 +1,14 @@
 #include "serve/body_reader.h"
 
 #include <chrono>
+#include <iterator>
 
 namespace clawmark {
 namespace {
 constexpr std::size_t kJobsMax = 64;  // more are waiting than will be answered in time
+// Texts asked for at once: opening a source costs as much as some texts, and who came meanwhile
+// does not wait for it again.
+constexpr std::size_t kTextsAtOnce = 64;
 }  // namespace
 
 struct BodyReader::Job {
@@ -47,6 +51,11 @@ BodyAnswer BodyReader::get(Database& db, std::span<const Seq> messages, std::int
   return out;
 }
 
+std::size_t BodyReader::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return jobs_.size();
+}
+
 // Whether the job was done in time; if not it belongs to the reader's thread.
 bool BodyReader::ask(const std::shared_ptr<Job>& job, std::int64_t wait_ms) {
   std::unique_lock lock(mutex_);
@@ -59,6 +68,22 @@ bool BodyReader::ask(const std::shared_ptr<Job>& job, std::int64_t wait_ms) {
   return over && job->done;
 }
 
+// What to ask for next: the jobs that still wait, in order, as many as go together.
+std::vector<std::shared_ptr<BodyReader::Job>> BodyReader::take() {
+  std::vector<std::shared_ptr<Job>> out;
+  std::size_t texts = 0;
+  while (!jobs_.empty()) {
+    const auto& next = jobs_.front();
+    if (!next->given_up) {
+      if (!out.empty() && texts + next->missing.size() > kTextsAtOnce) break;
+      texts += next->missing.size();
+      out.push_back(next);
+    }
+    jobs_.pop_front();
+  }
+  return out;
+}
+
 void BodyReader::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -67,15 +92,23 @@ void BodyReader::run() {
       for (const auto& job : jobs_) job->ready.notify_all();
       return;
     }
-    const auto job = jobs_.front();
-    jobs_.pop_front();
-    if (job->given_up) continue;
+    const auto jobs = take();
+    if (jobs.empty()) continue;
+    std::vector<BodyRequest> missing;
+    for (const auto& job : jobs) {
+      missing.insert(missing.end(), job->missing.begin(), job->missing.end());
+    }
     lock.unlock();
-    auto texts = bodies_.ask(job->missing);
+    auto texts = bodies_.ask(missing);
     lock.lock();
-    job->texts = std::move(texts);
-    job->done = true;
-    job->ready.notify_all();
+    auto text = std::make_move_iterator(texts.begin());
+    for (const auto& job : jobs) {
+      const auto behind = text + static_cast<std::ptrdiff_t>(job->missing.size());
+      job->texts.assign(text, behind);
+      text = behind;
+      job->done = true;
+      job->ready.notify_all();
+    }
   }
 }
 

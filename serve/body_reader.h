@@ -32,13 +32,15 @@ class BodyReader {
   BodyReader& operator=(const BodyReader&) = delete;
 
   BodyAnswer get(Database& db, std::span<const Seq> messages, std::int64_t wait_ms);
+  std::size_t waiting() const;  // those that are not being answered yet
 
  private:
   struct Job;
   bool ask(const std::shared_ptr<Job>& job, std::int64_t wait_ms);
+  std::vector<std::shared_ptr<Job>> take();  // with the mutex held
   void run();
   BodyStore& bodies_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Job>> jobs_;
   bool stop_ = false;

@@ -161,6 +161,16 @@ TEST_F(SqliteTest, errors_are_of_the_kinds_that_callers_act_upon) {
   EXPECT_EQ(sqlite_error(SQLITE_FULL, "x", "y").reason, "full");
 }
 
+TEST_F(SqliteTest, a_full_disk_is_said_of_the_file_not_of_a_statement) {
+  auto db = open();
+  must(db.exec("CREATE TABLE t(a); PRAGMA max_page_count=3"));
+  const auto error = db.run("INSERT INTO t VALUES (?)", std::string(100'000, 'x')).error();
+  EXPECT_EQ(error.reason, "full");
+  EXPECT_THAT(error.message, HasSubstr(dir_));
+  EXPECT_THAT(error.message, HasSubstr("disk is full"));
+  EXPECT_THAT(error.message, testing::Not(HasSubstr("INSERT")));
+}
+
 TEST_F(SqliteTest, an_error_does_not_hold_what_was_bound) {
   auto db = must(Database::open_memory());
   must(db.exec("CREATE TABLE t(a TEXT UNIQUE); INSERT INTO t VALUES ('my private words')"));

@@ -57,6 +57,16 @@ TEST_F(CursorTest, neither_backwards_nor_beyond_the_head) {
   EXPECT_EQ(must(load_cursor(store_.db(), worker_)).position, Seq{4});
 }
 
+TEST_F(CursorTest, one_that_lies_beyond_the_head_is_not_worked_from) {
+  (void)must(load_cursor(store_.db(), worker_));
+  must(store_.db().run("UPDATE cursors SET pos = 11"));
+  const auto loaded = load_cursor(store_.db(), worker_);
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().kind, ErrorKind::kFatal);
+  EXPECT_EQ(loaded.error().reason, "beyond_head");
+  EXPECT_NE(loaded.error().message.find("is at 11, but the log ends at 10"), std::string::npos);
+}
+
 TEST_F(CursorTest, a_rolled_back_write_takes_the_cursor_back_with_it) {
   (void)must(load_cursor(store_.db(), worker_));
   {

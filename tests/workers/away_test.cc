@@ -98,5 +98,21 @@ TEST(Ingest, a_carrier_that_is_gone_is_said_to_be_absent_until_it_is_back) {
   EXPECT_EQ(state(), "absent");
 }
 
+TEST(Embed, a_cursor_beyond_the_log_stops_its_worker_and_no_other) {
+  World w;
+  auto db = w.add("agent-db");
+  db->streams = {stream("s1", talk(3))};
+  w.drain();
+  ASSERT_TRUE(w.store->db().run("UPDATE cursors SET pos = pos + 50 WHERE worker = 'embed'").ok());
+  db->streams = {stream("s1", talk(6))};
+  w.waits = 20;
+  EXPECT_FALSE(w.drain().done);
+  EXPECT_EQ(w.count("message.observed"), 6);
+  EXPECT_EQ(w.number("SELECT count(*) FROM cursors WHERE state = 'stopped' AND worker = 'embed' AND"
+                     " failure LIKE '%but the log ends at%'"),
+            1);
+  EXPECT_EQ(w.number("SELECT count(*) FROM cursors WHERE state = 'stopped'"), 1);
+}
+
 }  // namespace
 }  // namespace clawmark
