@@ -1,5 +1,7 @@
 #include "projections/why.h"
 
+#include "base/clock.h"
+#include "base/json.h"
 #include "projections/graph_rows.h"
 
 namespace clawmark {
@@ -17,6 +19,36 @@ Result<std::vector<FactTrailRow>> fact_trail(Database& db, const Fact& fact, std
                        row.integer(5)});
       },
       fact.agent, fact.holder, fact.subject, fact.key, limit));
+  return out;
+}
+
+Result<std::vector<Fact>> ended_facts(Database& db, std::string_view agent,
+                                      const std::vector<std::string>& holders,
+                                      std::string_view key) {
+  json::array list;
+  for (const std::string& holder : holders) list.emplace_back(holder);
+  std::vector<Fact> out;
+  CLAWMARK_TRY(for_rows(
+      db,
+      "SELECT o.holder, o.subject, o.value, o.source, o.said_at, max(o.seq) FROM fact_observations "
+      "o WHERE o.agent = ?1 AND o.key = ?2 AND o.state = 'active' AND o.kind IN ('stated', "
+      "'extracted') AND o.holder IN (SELECT value FROM json_each(?3)) AND NOT EXISTS (SELECT 1 "
+      "FROM facts f WHERE f.agent = o.agent AND f.holder = o.holder AND f.subject = o.subject AND "
+      "f.key = o.key) AND NOT EXISTS (SELECT 1 FROM fact_observations t WHERE t.agent = o.agent "
+      "AND t.holder = o.holder AND t.subject = o.subject AND t.key = o.key AND t.kind = "
+      "'forgotten' AND t.seq > o.seq) GROUP BY o.holder, o.subject ORDER BY o.holder, o.subject",
+      [&](Statement& row) {
+        Fact fact;
+        fact.agent = std::string(agent);
+        fact.key = std::string(key);
+        fact.holder = row.string(0);
+        fact.subject = row.string(1);
+        fact.value = row.string(2);
+        fact.source = row.string(3);
+        fact.last_observed = parse_iso(row.string(4)).value_or(TimeMs{});
+        out.push_back(std::move(fact));
+      },
+      agent, key, to_text(json::value(std::move(list)))));
   return out;
 }
 

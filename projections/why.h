@@ -21,6 +21,12 @@ struct FactTrailRow {
 // Newest first.
 Result<std::vector<FactTrailRow>> fact_trail(Database& db, const Fact& fact, std::size_t limit);
 
+// Facts under this key that were known to these holders and are no longer: as last said, without
+// what was forgotten.
+Result<std::vector<Fact>> ended_facts(Database& db, std::string_view agent,
+                                      const std::vector<std::string>& holders,
+                                      std::string_view key);
+
 // What was understood of a message: facts (kind "fact": name is the key), things and episodes.
 struct UnderstoodRow {
   std::string holder, kind, name, value, state;

@@ -45,22 +45,6 @@ Result<json::object> by_tool(const AdminCall& call, std::string_view tool) {
   return tool_json(std::move(answer));
 }
 
-Result<json::object> admin_set(const AdminCall& call) {
-  return by_tool(call, "clawmark_set");
-}
-Result<json::object> admin_forget(const AdminCall& call) {
-  return by_tool(call, "clawmark_forget");
-}
-Result<json::object> admin_search(const AdminCall& call) {
-  return by_tool(call, "clawmark_search");
-}
-Result<json::object> admin_review(const AdminCall& call) {
-  return by_tool(call, "clawmark_review");
-}
-Result<json::object> admin_reconcile(const AdminCall& call) {
-  return by_tool(call, "clawmark_reconcile");
-}
-
 // All live facts in sight, also those below the threshold and those that another hides.
 Result<json::object> admin_facts(const AdminCall& call) {
   CLAWMARK_ASSIGN(const Sight sight, operator_sight(call.db, call.params));
@@ -181,74 +165,47 @@ Result<json::object> admin_verify(const AdminCall& call) {
   return by_writer(call, "verify");
 }
 
-Result<json::object> admin_restore(const AdminCall& call) {
-  return by_tool(call, "wc_restore");
-}
-Result<json::object> admin_graph(const AdminCall& call) {
-  return by_tool(call, "wc_graph");
-}
-Result<json::object> admin_explain(const AdminCall& call) {
-  CLAWMARK_ASSIGN(const Sight sight, operator_sight(call.db, call.params));
-  const ToolCallContext context{call.serving, call.db, sight, {}, "cli", false};
-  CLAWMARK_ASSIGN(ToolAnswer answer, tool_world_explain(context, call.params));
-  return tool_json(std::move(answer));
-}
-Result<json::object> admin_dissolve(const AdminCall& call) {
-  CLAWMARK_ASSIGN(const Sight sight, operator_sight(call.db, call.params));
-  const ToolCallContext context{call.serving, call.db, sight, {}, "cli", false};
-  CLAWMARK_ASSIGN(ToolAnswer answer, tool_world_dissolve(context, call.params));
-  return tool_json(std::move(answer));
-}
-Result<json::object> admin_episodes(const AdminCall& call) {
-  return by_tool(call, "wc_episode");
-}
-Result<json::object> admin_expand(const AdminCall& call) {
-  return by_tool(call, "wc_expand");
-}
-Result<json::object> admin_files(const AdminCall& call) {
-  return by_tool(call, "wc_file");
-}
-Result<json::object> admin_peek(const AdminCall& call) {
-  return by_tool(call, "rc_peek");
-}
-Result<json::object> admin_grep(const AdminCall& call) {
-  return by_tool(call, "rc_grep");
-}
-Result<json::object> admin_slice(const AdminCall& call) {
-  return by_tool(call, "rc_slice");
-}
-Result<json::object> admin_timeline(const AdminCall& call) {
-  return by_tool(call, "rc_timeline");
-}
-
 struct Command {
   std::string_view name;
   Result<json::object> (*run)(const AdminCall&);
 };
-constexpr std::array<Command, 24> kCommands = {{{"set", admin_set},
-                                                {"forget", admin_forget},
-                                                {"search", admin_search},
-                                                {"facts", admin_facts},
-                                                {"review", admin_review},
-                                                {"reconcile", admin_reconcile},
-                                                {"inject", admin_inject},
-                                                {"events", admin_events},
-                                                {"parked_list", admin_parked_list},
-                                                {"parked_retry", admin_parked_retry},
-                                                {"rebuild", admin_rebuild},
-                                                {"estimate", admin_estimate},
-                                                {"verify", admin_verify},
-                                                {"restore", admin_restore},
-                                                {"graph", admin_graph},
-                                                {"episodes", admin_episodes},
-                                                {"expand", admin_expand},
-                                                {"files", admin_files},
-                                                {"rc_peek", admin_peek},
-                                                {"rc_grep", admin_grep},
-                                                {"rc_slice", admin_slice},
-                                                {"rc_timeline", admin_timeline},
-                                                {"explain", admin_explain},
-                                                {"dissolve", admin_dissolve}}};
+constexpr std::array<Command, 8> kCommands = {{{"facts", admin_facts},
+                                               {"inject", admin_inject},
+                                               {"events", admin_events},
+                                               {"parked_list", admin_parked_list},
+                                               {"parked_retry", admin_parked_retry},
+                                               {"rebuild", admin_rebuild},
+                                               {"estimate", admin_estimate},
+                                               {"verify", admin_verify}}};
+
+// Those that are one of the agent's tools, asked by a person.
+struct AsTool {
+  std::string_view name, tool;
+};
+constexpr std::array<AsTool, 15> kAsTools = {{{"set", "clawmark_set"},
+                                              {"forget", "clawmark_forget"},
+                                              {"search", "clawmark_search"},
+                                              {"review", "clawmark_review"},
+                                              {"reconcile", "clawmark_reconcile"},
+                                              {"restore", "wc_restore"},
+                                              {"graph", "wc_graph"},
+                                              {"episodes", "wc_episode"},
+                                              {"expand", "wc_expand"},
+                                              {"files", "wc_file"},
+                                              {"wc_search", "wc_search"},
+                                              {"rc_peek", "rc_peek"},
+                                              {"rc_grep", "rc_grep"},
+                                              {"rc_slice", "rc_slice"},
+                                              {"rc_timeline", "rc_timeline"}}};
+
+// Those that only a person has.
+struct ForPeople {
+  std::string_view name;
+  Result<ToolAnswer> (*run)(const ToolCallContext&, const json::object&);
+};
+constexpr std::array<ForPeople, 3> kForPeople = {{{"explain", tool_world_explain},
+                                                  {"dissolve", tool_world_dissolve},
+                                                  {"unmerge", tool_world_unmerge}}};
 
 // A direct chat or group as its own prompts would see it: the person that its key names, else
 // `speaker` ("telegram:101", "101").
@@ -309,6 +266,15 @@ Result<json::object> run_admin(Serving& serving, Database& db, std::string_view 
                                const json::object& params) {
   for (const Command& known : kCommands) {
     if (known.name == command) return known.run({serving, db, params});
+  }
+  for (const AsTool& known : kAsTools) {
+    if (known.name == command) return by_tool({serving, db, params}, known.tool);
+  }
+  for (const ForPeople& known : kForPeople) {
+    if (known.name != command) continue;
+    CLAWMARK_ASSIGN(const Sight sight, operator_sight(db, params));
+    CLAWMARK_ASSIGN(ToolAnswer answer, known.run({serving, db, sight, {}, "cli", false}, params));
+    return tool_json(std::move(answer));
   }
   if (auto looked = run_console(serving, db, command, params)) return *std::move(looked);
   return make_error(ErrorKind::kNotFound, "api", "unknown_command", "there is no such command");

@@ -33,6 +33,10 @@ Result<ToolAnswer> tool_world_explain(const ToolCallContext& context, const json
 // Takes a summary of summaries apart (command line only).
 Result<ToolAnswer> tool_world_dissolve(const ToolCallContext& context, const json::object& params);
 
+// Undoes that things of this name were made one with others; without a name lists what was (command
+// line only).
+Result<ToolAnswer> tool_world_unmerge(const ToolCallContext& context, const json::object& params);
+
 struct StateLine {
   std::string text;
   TimeMs said;

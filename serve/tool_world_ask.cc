@@ -56,11 +56,13 @@ std::string kind_text(const GraphNodeRow& node) {
   return out;
 }
 
+// "sum_42", or its number alone.
 std::optional<std::int64_t> summary_number(std::string_view id) {
-  const bool numbered = id.starts_with("sum_") && id.size() > 4 && id.size() < 20 &&
-                        id.find_first_not_of("0123456789", 4) == std::string_view::npos;
+  if (id.starts_with("sum_")) id.remove_prefix(4);
+  const bool numbered =
+      !id.empty() && id.size() < 16 && id.find_first_not_of("0123456789") == std::string_view::npos;
   if (!numbered) return std::nullopt;
-  return std::stoll(std::string(id.substr(4)));
+  return std::stoll(std::string(id));
 }
 
 std::string names_of(const std::vector<GraphNodeRow>& nodes) {

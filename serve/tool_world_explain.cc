@@ -35,9 +35,12 @@ class Why {
   explicit Why(const ToolCallContext& context)
       : context_(context), zone_(context.serving.config()->timezone) {}
 
-  Status fact(const Fact& fact) {
-    add("Fact " + fact.key + ": \u201c" + quote_inline(fact.value) + "\u201d (" + fact.source +
-        ", last said " + format_date(fact.last_observed, zone_) + ", for " + fact.holder + ")");
+  // `ended`: it was one, and is not in any prompt now.
+  Status fact(const Fact& fact, bool ended = false) {
+    add((ended ? "What was the fact " : "Fact ") + fact.key + ": \u201c" +
+        quote_inline(fact.value) + "\u201d (" + fact.source + ", last said " +
+        format_date(fact.last_observed, zone_) + ", for " + fact.holder +
+        (ended ? "; it no longer holds)" : ")"));
     CLAWMARK_ASSIGN(const auto trail, fact_trail(context_.db, fact, kShown));
     for (const auto& row : trail) {
       // It counted when it was said; a newer one holds.
@@ -292,6 +295,10 @@ Status explain(const ToolCallContext& context, const GraphScope& scope, const st
                     read_facts(db, scope.agent, context.sight.holders, scope.now));
     for (const Fact& fact : facts) {
       if (fact.key == key) CLAWMARK_TRY(why.fact(fact));
+    }
+    if (why.empty()) {
+      CLAWMARK_ASSIGN(const auto ended, ended_facts(db, scope.agent, context.sight.holders, key));
+      for (const Fact& fact : ended) CLAWMARK_TRY(why.fact(fact, true));
     }
     if (!why.empty()) return Ok{};
   }

@@ -172,8 +172,23 @@ Result<StreamPosition> IngestPort::position_of(const StreamRef& stream) {
   return position;
 }
 
+// What was read and is not in the log is read again: now, or after all others, so that one that
+// cannot be written does not hold them up.
+void IngestPort::put_back(std::vector<ReadBatch> reads, bool last) {
+  for (auto read = reads.rbegin(); read != reads.rend(); ++read) {
+    writer_.forget(read->from.stream);
+    branches_.erase(read->from.stream.position_key);
+    deleted_noted_.erase(read->from.stream.position_key);
+    if (last) {
+      queue_.push_back(std::move(read->from));
+    } else {
+      queue_.push_front(std::move(read->from));
+    }
+  }
+}
+
 Result<std::shared_ptr<const Batch>> IngestPort::load(const Load& load, TimeMs now) {
-  reads_.clear();
+  put_back(std::exchange(reads_, {}), true);  // a load failed behind them
   auto batch = std::make_shared<Batch>();
   const bool relist = round_open_ && !queue_.empty() &&
                       (now.value - round_started_.value > kRelistMs || now < round_started_);
@@ -285,18 +300,16 @@ Status IngestPort::rewalk_if_needed(const ReadBatch& read) {
 
 Status IngestPort::commit(const Commit&, TimeMs now) {
   if (reads_.empty()) return Ok{};
-  std::vector<ReadBatch> reads = std::move(reads_);
-  reads_.clear();
+  std::vector<ReadBatch> reads = std::exchange(reads_, {});
   std::vector<BatchCounts> counts;
-  Status written = write_all(reads, counts, now);
-  if (!written.ok()) {
-    for (const auto& read : reads) writer_.forget(read.from.stream);
-    if (reads.size() == 1) return written;
+  if (Status written = write_all(reads, counts, now); !written.ok()) {
+    if (reads.size() == 1) {
+      put_back(std::move(reads), true);
+      return written;
+    }
     // One of them spoils it for the others: each by itself.
     alone_ = reads.size();
-    for (auto read = reads.rbegin(); read != reads.rend(); ++read) {
-      queue_.push_front(std::move(read->from));
-    }
+    put_back(std::move(reads), false);
     return Ok{};
   }
   for (std::size_t i = 0; i < reads.size(); ++i) committed(std::move(reads[i]), counts[i], now);

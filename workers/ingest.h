@@ -84,6 +84,7 @@ class IngestPort final : public Port {
   void source_failed(Carrier& carrier, const Error& error);
   Status write_all(const std::vector<ReadBatch>& reads, std::vector<BatchCounts>& counts,
                    TimeMs now);
+  void put_back(std::vector<ReadBatch> reads, bool last);
   void committed(ReadBatch read, const BatchCounts& counts, TimeMs now);
   Status end_round(TimeMs now);
   Status sweep_vanished(const Carrier& carrier, TimeMs now);

@@ -83,9 +83,11 @@ Result<DrainReport> remaining_work(std::span<WorkerLoop* const> loops, TimeMs no
   for (WorkerLoop* loop : loops) {
     WorkerRemaining row;
     row.worker = loop->name();
-    CLAWMARK_ASSIGN(row.remaining, loop->port().pending(now));
+    const auto pending = loop->port().pending(now);
+    row.remaining = pending.ok() ? *pending : 0;
     row.why = loop->machine().condition().failure;
-    if (row.remaining > 0 || loop->is_stopped()) report.done = false;
+    if (!pending.ok() && row.why.empty()) row.why = describe(pending.error());
+    if (!pending.ok() || row.remaining > 0 || loop->is_stopped()) report.done = false;
     report.workers.push_back(std::move(row));
   }
   return report;

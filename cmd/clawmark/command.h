@@ -119,6 +119,8 @@ void add_episodes(Registry& registry);
 void add_files(Registry& registry);
 void add_history(Registry& registry);
 void add_explain(Registry& registry);
+void add_expand(Registry& registry);
+void add_unmerge(Registry& registry);
 void add_dissolve(Registry& registry);
 
 }  // namespace clawmark

@@ -121,6 +121,8 @@ void add_all(Registry& registry) {
   add_files(registry);
   add_history(registry);
   add_explain(registry);
+  add_expand(registry);
+  add_unmerge(registry);
   add_dissolve(registry);
   add_mcp(registry);
   add_backup(registry);

@@ -10,7 +10,7 @@
 namespace clawmark {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 38> kExamples = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 40> kExamples = {{
     {"status", "clawmark status"},
     {"search", "clawmark search \"payment provider\""},
     {"facts", "clawmark --as telegram:101 facts"},
@@ -30,14 +30,16 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 38> kExample
     {"config show", "clawmark config show"},
     {"config example", "clawmark config example > ~/.config/clawmark/config.json"},
     {"restore", "clawmark restore"},
-    {"graph", "clawmark graph \"ticketbox\" --depth 2"},
+    {"graph", "clawmark graph \"E-SEAT-409\" --depth 2"},
     {"episodes", "clawmark episodes"},
     {"peek", "clawmark peek"},
     {"grep", "clawmark grep --regex \"E-[A-Z]+-[0-9]+\""},
     {"slice", "clawmark slice 1 10"},
     {"timeline", "clawmark timeline"},
     {"explain", "clawmark explain \"decided on Mollie instead of Stripe\""},
-    {"dissolve", "clawmark dissolve 42"},
+    {"expand", "clawmark expand sum_42"},
+    {"unmerge", "clawmark unmerge"},
+    {"dissolve", "clawmark dissolve sum_42"},
     {"mcp", "clawmark --as owner mcp"},
     {"backup", "clawmark backup clawmark.backup.db"},
     {"export", "clawmark export memory.jsonl"},

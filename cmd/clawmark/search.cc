@@ -9,7 +9,7 @@ namespace clawmark {
 
 void add_search(Registry& registry) {
   struct Options {
-    std::string query, at;
+    std::string query, at, in;
     std::int64_t limit = 0;
   };
   auto options = std::make_shared<Options>();
@@ -18,6 +18,14 @@ void add_search(Registry& registry) {
         json::object params{{"query", options->query}};
         if (!options->at.empty()) params["at"] = options->at;
         if (options->limit > 0) params["limit"] = options->limit;
+        if (!options->in.empty()) {
+          params["scope"] = options->in;
+          const auto found =
+              session.ask("wc_search", session.with_eyes(std::move(params)), Access::kRead);
+          return session.finish(found, [](const json::object& shown) {
+            std::printf("%s\n", get_string(shown, "text").c_str());
+          });
+        }
         const auto answer =
             session.ask("search", session.with_eyes(std::move(params)), Access::kRead);
         return session.finish(answer, [&](const json::object& found) {
@@ -39,6 +47,9 @@ void add_search(Registry& registry) {
       });
   arguments.text("query", options->query, "what to look for", true);
   arguments.number("--limit", options->limit, 1, 50, "how many past messages at most");
+  arguments.text("--in", options->in,
+                 "in the world model instead: all, graph, episodes, summaries or transcript",
+                 false);
   arguments.text("--at", options->at,
                  "as of then: 2026-11-20, 2026-11-20T18:00:00Z or the number of an event", false);
 }

@@ -1,4 +1,5 @@
-// clawmark restore, graph, episodes, explain: the world model, as the agent would get it.
+// clawmark restore, graph, episodes, files, explain, expand, unmerge, dissolve: the world model, as
+// the agent would get it.
 
 #include <cstdio>
 #include <memory>
@@ -8,8 +9,9 @@
 namespace clawmark {
 namespace {
 
-int show(Session& session, std::string_view command, json::object params) {
-  const auto answer = session.ask(command, session.with_eyes(std::move(params)), Access::kRead);
+int show(Session& session, std::string_view command, json::object params,
+         Access access = Access::kRead) {
+  const auto answer = session.ask(command, session.with_eyes(std::move(params)), access);
   return session.finish(answer, [](const json::object& found) {
     std::printf("%s\n", get_string(found, "text").c_str());
   });
@@ -129,17 +131,36 @@ void add_explain(Registry& registry) {
       true);
 }
 
+void add_expand(Registry& registry) {
+  auto options = std::make_shared<Options>();
+  Arguments& arguments =
+      registry.add("expand", "a summary with the messages it was made of, as they were said",
+                   [options](Session& session) {
+                     return show(session, "expand", json::object{{"summaryId", options->text}});
+                   });
+  arguments.text("summary", options->text, "its id, like sum_42", true);
+}
+
+void add_unmerge(Registry& registry) {
+  auto options = std::make_shared<Options>();
+  Arguments& arguments =
+      registry.add("unmerge", "undo that things were taken for one; without a name: what was",
+                   [options](Session& session) {
+                     json::object params;
+                     set(params, "name", options->text);
+                     return show(session, "unmerge", std::move(params),
+                                 options->text.empty() ? Access::kRead : Access::kWrite);
+                   });
+  arguments.text("name", options->text, "either of their names", false);
+}
+
 void add_dissolve(Registry& registry) {
   auto options = std::make_shared<Options>();
   Arguments& arguments = registry.add(
       "dissolve", "take a summary of summaries apart, so that those below it stand again",
       [options](Session& session) {
-        const auto answer =
-            session.ask("dissolve", session.with_eyes(json::object{{"summaryId", options->text}}),
-                        Access::kWrite);
-        return session.finish(answer, [](const json::object& found) {
-          std::printf("%s\n", get_string(found, "text").c_str());
-        });
+        return show(session, "dissolve", json::object{{"summaryId", options->text}},
+                    Access::kWrite);
       });
   arguments.text("summary", options->text, "its id, like sum_42", true);
 }

@@ -240,6 +240,51 @@ TEST(WorldTools, explain_leads_from_any_line_back_to_the_message_and_its_source)
   EXPECT_THAT(why("payment: Mollie"), HasSubstr("Nothing that can be seen here"));
 }
 
+TEST(WorldTools, explain_answers_for_a_fact_of_a_past_prompt_but_not_for_one_that_was_forgotten) {
+  World w;
+  const auto why = [&](const std::string& line) {
+    return w.post("/v1/admin/explain", {{"params", {{"line", line}, {"as", "telegram:101"}}}});
+  };
+  const Seq said = w.say({.text = "I use helix"});
+  w.conclude("person:telegram:101", "pref.editor", "helix", said);
+  must(w.store.db().run("DELETE FROM facts__g1"));  // ended; what was said of it stays
+  const std::string text = text_of(why("- pref.editor: helix (2026-11-01, concluded)"), "text");
+  EXPECT_THAT(text, HasSubstr("What was the fact pref.editor"));
+  EXPECT_THAT(text, HasSubstr("it no longer holds"));
+  EXPECT_THAT(text, HasSubstr("message " + std::to_string(said.value)));
+
+  w.state("person:telegram:101", "pref.pet", "cat");
+  w.tool("clawmark_forget", World::caller("agent:main:telegram:direct:101", "101"),
+         {{"key", "pref.pet"}});
+  EXPECT_THAT(text_of(why("pref.pet"), "text"), HasSubstr("Nothing that can be seen here"));
+}
+
+TEST(WorldTools, what_was_made_one_is_listed_and_undone_by_name) {
+  Known w;
+  const auto unmerge = [&](json::object params) {
+    return w.post("/v1/admin/unmerge", {{"params", std::move(params)}});
+  };
+  EXPECT_THAT(text_of(unmerge({}), "text"), HasSubstr("Nothing was made one"));
+  NewEvent merged;
+  merged.type = event_type::kGraphMerged;
+  merged.dedupe_key = "merged";
+  merged.scope.agent = "main";
+  merged.occurred = w.clock.now();
+  merged.payload = {{"holder", "person:telegram:101"},
+                    {"type", "task"},
+                    {"from", "E-SEAT-409"},
+                    {"into", "E-SEAT-410"}};
+  w.append(std::move(merged));
+  w.fold();
+  EXPECT_THAT(text_of(unmerge({}), "text"), HasSubstr("taken for"));
+  const auto other = unmerge({{"name", "E-SEAT-999"}});
+  EXPECT_FALSE(get_bool(other, "ok", true));
+  EXPECT_THAT(text_of(unmerge({{"name", "E-SEAT-409"}}), "text"), HasSubstr("by itself again"));
+  EXPECT_THAT(text_of(unmerge({}), "text"), HasSubstr("Nothing was made one"));
+  EXPECT_EQ(
+      must(w.store.db().query_int("SELECT count(*) FROM events WHERE type = 'graph.unmerged'")), 1);
+}
+
 TEST(WorldTools, explain_answers_for_the_line_it_was_asked_for_or_says_what_is_near) {
   Known w;
   const auto why = [&](const std::string& line) {

@@ -99,7 +99,18 @@ class FakeSource final : public MessageSource {
     }
     return out;
   }
-  std::string change_token() override { return ""; }
+  // As a real carrier's: it changes with what it holds, and is the same as long as nothing happens.
+  std::string change_token() override {
+    std::string told = std::to_string(static_cast<int>(held_->health.state)) + held_->health.reason;
+    for (const auto& stream : held_->streams) {
+      told += '\n' + stream.info.key + ' ' + stream.info.tip + ' ' + stream.info.session_key + ' ' +
+              std::to_string(stream.entries.size()) + ' ' + std::to_string(stream.info.deleted) +
+              ' ' + std::to_string(stream.skipped.size());
+      if (!stream.entries.empty()) told += to_hex(stream.entries.back().hash);
+      for (const auto& id : stream.inactive.value_or(std::vector<std::string>{})) told += ' ' + id;
+    }
+    return to_hex(sha256(told));
+  }
 
  private:
   std::shared_ptr<FakeCarrier> held_;

@@ -1,0 +1,27 @@
+#include "projections/graph_merges.h"
+
+#include "base/json.h"
+#include "projections/graph_names.h"
+#include "projections/graph_rows.h"
+
+namespace clawmark {
+
+Result<std::vector<GraphMergeRow>> list_merges(Database& db, const GraphScope& scope,
+                                               std::string_view name, std::size_t limit) {
+  json::array holders;
+  for (const std::string& holder : scope.holders) holders.emplace_back(holder);
+  const std::string key = name_key(name);
+  std::vector<GraphMergeRow> out;
+  CLAWMARK_TRY(for_rows(
+      db,
+      "SELECT holder, type, from_key, into_key, source FROM graph_merges WHERE agent = ?1 AND "
+      "undone = 0 AND holder IN (SELECT value FROM json_each(?2)) AND (?3 = '' OR from_key = ?3 "
+      "OR into_key = ?3) ORDER BY at_ms DESC, holder, type, from_key, into_key LIMIT ?4",
+      [&](Statement& row) {
+        out.push_back({row.string(0), row.string(1), row.string(2), row.string(3), row.string(4)});
+      },
+      scope.agent, to_text(json::value(std::move(holders))), key, limit));
+  return out;
+}
+
+}  // namespace clawmark
