@@ -351,7 +351,7 @@ void Driver::State::show(std::size_t i) {
   const auto id = loop.port().id();
   row.name = id.name;
   row.generation = id.generation;
-  row.condition = loop.machine().condition();
+  row.condition = loop.condition();
   const std::int64_t now = clock.steady_ms();
   const std::int64_t took = now - shown_beat[i];
   if (row.condition.pending < row.pending && took > 0) {

@@ -348,6 +348,11 @@ Result<std::int64_t> EmbedPort::pending(TimeMs) {
   if (generation_ != 0) {
     CLAWMARK_ASSIGN(const CursorState cursor, load_cursor(db, id()));
     position = cursor.position;
+  } else {  // no model has answered yet: as far as the last one came
+    CLAWMARK_ASSIGN(const auto last, db.query_int("SELECT pos FROM cursors WHERE worker = ? ORDER "
+                                                  "BY generation DESC LIMIT 1",
+                                                  id().name));
+    position = Seq{last.value_or(0)};
   }
   CLAWMARK_ASSIGN(const auto count, db.query_int("SELECT count(*) FROM events WHERE type = ?"
                                                  " AND seq > ?",

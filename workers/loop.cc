@@ -12,6 +12,17 @@ void WorkerLoop::feed(const Input& input) {
   if (stopped_) return;
   action_ = machine_->resume(input, clock_.now());
   stopped_ = std::holds_alternative<Stop>(action_);
+  // A machine that cannot work does not load either, and knows nothing of what comes meanwhile.
+  const bool waits = std::holds_alternative<Sleep>(action_) || stopped_;
+  if (!waits || machine_->condition().state == "running") return;
+  const auto left = port_->pending(clock_.now());
+  waiting_ = left.ok() ? *left : 0;
+}
+
+Condition WorkerLoop::condition() const {
+  Condition out = machine_->condition();
+  if (out.state != "running") out.pending = std::max(out.pending, waiting_);
+  return out;
 }
 
 bool WorkerLoop::is_storework() const {

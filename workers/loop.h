@@ -30,6 +30,8 @@ class WorkerLoop {
   Port& port() { return *port_; }
   std::string name() const { return port_->id().name; }
   std::int64_t commits() const { return commits_; }
+  // The machine's, with what waits for it while it cannot work.
+  Condition condition() const;
   bool is_idle() const;
   bool is_stopped() const { return std::holds_alternative<Stop>(action_) || stopped_; }
 
@@ -39,6 +41,7 @@ class WorkerLoop {
   const Clock& clock_;
   Action action_ = Sleep{};
   std::int64_t commits_ = 0;
+  std::int64_t waiting_ = 0;  // as of the last time that it could not work
   bool stopped_ = false;
 };
 

@@ -286,7 +286,7 @@ std::vector<WorkerStatus> Pipeline::status() const {
     WorkerStatus row;
     row.name = loop->name();
     row.generation = loop->port().id().generation;
-    row.condition = loop->machine().condition();
+    row.condition = loop->condition();
     row.pending = row.condition.pending;
     row.commits = loop->commits();
     out.push_back(std::move(row));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/workers/support.h"
 
 namespace clawmark {
@@ -112,6 +114,27 @@ TEST(Embed, a_cursor_beyond_the_log_stops_its_worker_and_no_other) {
   for (const auto& worker : report->workers) {
     const bool said = worker.why.find("but the log ends at") != std::string::npos;
     EXPECT_EQ(said, worker.worker == "embed") << worker.worker << ": " << worker.why;
+  }
+}
+
+TEST(Embed, what_waits_for_an_endpoint_that_never_answered_is_in_sight) {
+  for (const int status : {503, 401}) {
+    World w;
+    w.embedder->local = false;
+    w.call = [&](const HttpRequest&) {
+      HttpResponse out;
+      out.status = status;
+      return out;
+    };
+    w.add("agent-db")->streams = {stream("s1", talk(7))};
+    w.waits = 3;
+    EXPECT_FALSE(w.drain().done);
+    const auto rows = w.pipeline->status();
+    const auto embed = std::find_if(rows.begin(), rows.end(),
+                                    [](const WorkerStatus& row) { return row.name == "embed"; });
+    ASSERT_NE(embed, rows.end());
+    EXPECT_EQ(embed->pending, 7) << status << ": " << embed->condition.failure;
+    EXPECT_NE(embed->condition.failure, "");
   }
 }
 
