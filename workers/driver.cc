@@ -23,6 +23,9 @@ namespace asio = boost::asio;
 
 constexpr std::int64_t kSleepMaxMs = 60'000;  // a wall clock that jumps must not make us oversleep
 constexpr std::int64_t kNoteEveryMs = 10'000;
+// Events that a projection may be behind before ingest reads on: what is said now waits for no more
+// than these to be folded, however long the history is that is being read.
+constexpr std::int64_t kAheadMax = 1'000;
 
 using WorkGuard = asio::executor_work_guard<asio::io_context::executor_type>;
 
@@ -65,6 +68,7 @@ struct Driver::State {
   std::int64_t drain_commits = -1;
 
   void step(std::size_t i);
+  bool is_ahead(const Slot& slot) const;
   void advance(std::size_t i);
   void call_model(std::size_t i, const CallModel& call);
   void run_local(std::size_t i, const RunLocal& local);
@@ -110,6 +114,7 @@ void Driver::start(const TransportOptions& transport) {
   s.net_thread = std::thread([&s] { s.net_io.run(); });
   for (std::size_t i = 0; i < s.slots.size(); ++i) {
     s.slots[i].busy = true;
+    s.slots[i].loop->port().share();
     asio::post(s.writer_io, [&s, i] {
       s.slots[i].loop->feed(Started{});
       s.advance(i);
@@ -210,10 +215,27 @@ void Driver::State::run_commands() {
 void Driver::State::step(std::size_t i) {
   run_commands();
   if (stopping) return;
+  if (is_ahead(slots[i])) {  // the steps of those behind it stand in the queue before this one
+    asio::post(writer_io, [this, i] { step(i); });
+    beat = clock.steady_ms();
+    return;
+  }
   const std::int64_t before = slots[i].loop->commits();
   if (slots[i].loop->is_storework()) slots[i].loop->do_storework();
   if (slots[i].loop->commits() != before) wake_idle(i);
   advance(i);
+}
+
+// Ingest, while a projection that is at work has not come near. One that waits or has stopped holds
+// nobody up.
+bool Driver::State::is_ahead(const Slot& slot) const {
+  if (slot.loop->name() != "ingest" || !std::holds_alternative<Load>(slot.loop->action())) {
+    return false;
+  }
+  return std::any_of(slots.begin(), slots.end(), [](const Slot& other) {
+    return other.busy && other.loop->is_storework() && other.loop->name().starts_with("project.") &&
+           other.loop->machine().condition().pending > kAheadMax;
+  });
 }
 
 // Something was written: who rests may have work now.

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kStreamsPerLoad = 64;    // looked at in one slice when they have nothing new
 constexpr std::size_t kStreamsPerCommit = 32;  // short ones, read whole
 constexpr std::size_t kBatchesPerCommit = 16;  // what a page of an index costs is shared
+constexpr std::size_t kBatchesInTurn = 2;      // beside others
 constexpr std::size_t kRewalkBatches = 4000;
 
 std::string agent_of(const OpenSource& open, const StreamInfo& stream) {
@@ -39,7 +40,14 @@ std::string path_suffix(std::string_view path) {
 }
 
 IngestPort::IngestPort(Store& store, BodyStore& bodies, IngestOptions options)
-    : store_(store), options_(std::move(options)), writer_(store.log(), bodies) {}
+    : store_(store),
+      options_(std::move(options)),
+      writer_(store.log(), bodies),
+      batches_per_commit_(kBatchesPerCommit) {}
+
+void IngestPort::share() {
+  batches_per_commit_ = kBatchesInTurn;
+}
 
 bool IngestPort::is_ignored(std::string_view session_key) const {
   if (parse_session_key(session_key).incognito) return true;
@@ -235,7 +243,7 @@ Result<bool> IngestPort::read_next(const Load& load) {
     CLAWMARK_ASSIGN(const bool news, read_stream(load, std::move(next), std::move(position)));
     if (!news) continue;
     const bool full = reads_.size() >= together_max ||
-                      items_read() >= kBatchesPerCommit * load.items_max ||
+                      items_read() >= batches_per_commit_ * load.items_max ||
                       bytes_read() >= kSourceBatchBytes;
     if (continues || full || !reads_.back().batch.at_end) return true;
   }

@@ -40,6 +40,7 @@ class IngestPort final : public Port {
   Result<std::shared_ptr<const Batch>> load(const Load& load, TimeMs now) override;
   Status commit(const Commit& commit, TimeMs now) override;
   Result<std::int64_t> pending(TimeMs now) override;
+  void share() override;
   // Streams known and not yet read to the end in this round.
   std::size_t streams_left() const { return queue_.size(); }
   std::size_t streams_known() const { return streams_known_; }
@@ -97,8 +98,9 @@ class IngestPort final : public Port {
   IngestWriter writer_;
   std::vector<std::shared_ptr<Carrier>> carriers_;
   std::deque<Queued> queue_;
-  std::vector<ReadBatch> reads_;  // of the commit to come
-  std::size_t alone_ = 0;         // streams still to be committed one by one, after a failure
+  std::vector<ReadBatch> reads_;    // of the commit to come
+  std::size_t batches_per_commit_;  // at most
+  std::size_t alone_ = 0;           // streams still to be committed one by one, after a failure
   std::map<std::string, std::string> tips_;      // stream → tip when read to the end
   std::map<std::string, std::string> branches_;  // stream → inactive entries as last read
   std::set<std::string> deleted_noted_;          // streams whose deletion this process has written

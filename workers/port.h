@@ -25,6 +25,8 @@ class Port {
   virtual Result<std::int64_t> pending(TimeMs now) = 0;
   // Until the next time that nothing is left, do not wait for windows to fill.
   virtual void drain(bool) {}
+  // Others work in turn with it: pieces are to be so small that nobody waits long.
+  virtual void share() {}
 };
 
 }  // namespace clawmark

@@ -1,5 +1,10 @@
 // What is said while a long history is read: in order of progress, not of time.
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "base/limits.h"
 #include "projections/rebuild.h"
 #include "tests/workers/support.h"
@@ -64,6 +69,45 @@ TEST(Live, what_is_said_during_a_large_drain_is_searchable_long_before_the_drain
   EXPECT_LE(turns, 5);
   EXPECT_LT(w.count("message.observed"), id * 2 / 3) << "the drain was over before it came";
   EXPECT_GT(ingest.streams_left(), 50u);
+}
+
+// With its threads, the log never runs far ahead of what is made of it, however much there is to
+// read: what is said now is folded after so many events at most.
+TEST(Live, reading_a_long_history_does_not_run_ahead_of_what_is_made_of_it) {
+  World w;
+  auto db = w.add("agent-db");
+  int id = 0;
+  for (int s = 0; s < 250; ++s) {
+    std::vector<Entry> one;
+    for (int i = 0; i < 50; ++i, ++id) {
+      one.push_back(message(uuid(id), i % 2 ? "assistant" : "user",
+                            "old line " + std::to_string(id), kMs + id * 1000));
+    }
+    db->streams.push_back(stream("old" + std::to_string(s), std::move(one)));
+  }
+  std::atomic<bool> over{false};
+  std::int64_t furthest = 0;
+  w.pipeline->start({});
+  std::thread watch([&] {
+    auto reader = Store::open_read_only(w.store->path());
+    ASSERT_TRUE(reader.ok());
+    while (!over) {
+      const auto ahead = reader->query_int(
+          "SELECT (SELECT max(seq) FROM events) - min(pos) FROM cursors WHERE worker LIKE "
+          "'project.%'");
+      if (ahead.ok() && *ahead) furthest = std::max(furthest, **ahead);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  });
+  const auto report = w.pipeline->drain(300'000);
+  over = true;
+  watch.join();
+  w.pipeline->stop();
+  ASSERT_TRUE(report.ok());
+  EXPECT_TRUE(report->done);
+  EXPECT_EQ(w.count("message.observed"), id);
+  EXPECT_GT(furthest, 0);
+  EXPECT_LE(furthest, 4'000);
 }
 
 }  // namespace
