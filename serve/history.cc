@@ -129,10 +129,8 @@ std::string quote_lines(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
-    const std::size_t indent = std::min(line.find_first_not_of(" \t"), line.size());
     if (at > 0) out += '\n';
-    out.append(line.substr(0, indent)).append(quote_inline(line.substr(indent)));
+    out += quote_line(text.substr(at, end - at));
     at = end + 1;
   }
   return out;

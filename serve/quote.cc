@@ -67,20 +67,28 @@ bool reads_like_marker(std::string_view rest) {
 
 }  // namespace
 
-std::string quote_inline(std::string_view text) {
+namespace {
+
+// On one line, without what cannot be seen. Tabs stay when blanks are kept.
+std::string visible_line(std::string_view text, bool keep_blanks) {
   const std::string valid = to_valid_utf8(text);
-  std::string visible;
-  visible.reserve(valid.size());
+  std::string out;
+  out.reserve(valid.size());
   for (std::size_t at = 0; at < valid.size();) {
     const char32_t c = next_code_point(valid, at);
-    if (is_space(c) || c == 0x2028 || c == 0x2029 || c == 0x85) {
-      visible.push_back(' ');
+    if (keep_blanks && c == '\t') {
+      out.push_back('\t');
+    } else if (is_space(c) || c == 0x2028 || c == 0x2029 || c == 0x85) {
+      out.push_back(' ');
     } else if (!is_invisible(c)) {
-      append_code_point(visible, c);
+      append_code_point(out, c);
     }
   }
-  visible = collapse_space(visible);
+  return keep_blanks ? out : collapse_space(out);
+}
 
+// Without what reads as one of our marks.
+std::string unmarked(const std::string& visible) {
   std::string out;
   out.reserve(visible.size());
   for (std::size_t at = 0; at < visible.size();) {
@@ -95,6 +103,16 @@ std::string quote_inline(std::string_view text) {
     }
   }
   return out;
+}
+
+}  // namespace
+
+std::string quote_inline(std::string_view text) {
+  return unmarked(visible_line(text, false));
+}
+
+std::string quote_line(std::string_view text) {
+  return unmarked(visible_line(text, true));
 }
 
 std::string shorten(std::string_view text, std::size_t chars_max) {

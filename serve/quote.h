@@ -12,6 +12,8 @@ namespace clawmark {
 // One line of valid UTF-8. Square brackets (of any script) before something that reads like a
 // memory marker become round; chat-template tokens are broken up. Idempotent.
 std::string quote_inline(std::string_view text);
+// The same with its blanks and tabs as they are: for texts that are shown whole.
+std::string quote_line(std::string_view text);
 
 // At most `chars_max` code points; a cut is marked with "…".
 std::string shorten(std::string_view text, std::size_t chars_max);

@@ -1,8 +1,6 @@
 // rc_grep: words (best first) or a regular expression (newest first) over history, with the place
 // around each match, page by page, within a deadline.
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -11,64 +9,12 @@
 #include "base/limits_history.h"
 #include "base/utf8.h"
 #include "projections/history_grams.h"
-#include "projections/search.h"
-#include "serve/history.h"
-#include "serve/history_pattern.h"
+#include "serve/history_grep.h"
 #include "serve/quote.h"
-#include "serve/terms.h"
 #include "serve/tool_history.h"
 #include "serve/tool_writes.h"
 
 namespace clawmark {
-namespace {
-
-constexpr std::int64_t kGrepLimit = 20;
-constexpr std::size_t kRankedMax = 500;  // hits by words that can be paged through
-constexpr std::size_t kToolWordMin = 3;  // bytes: shorter words have no signature
-constexpr std::size_t kToolWordsMax = 16;
-constexpr std::int64_t kLexicalShareMs = 400;
-
-struct Hit {
-  HistoryText message;
-  std::string snippet;
-  double score = 1;
-};
-
-struct Grep {
-  const ToolCallContext& context;
-  HistoryPlace place;
-  std::string pattern;
-  TimeRange range;
-  std::size_t limit = 0;
-  std::string cursor;  // as given
-  std::int64_t deadline = 0;
-
-  std::vector<Hit> hits;
-  std::string next;                // cursor of the next page; empty: none
-  std::vector<std::string> notes;  // what was left out, and why
-  std::size_t unreadable = 0;
-
-  std::int64_t left_ms() const {
-    return std::max<std::int64_t>(0, deadline - context.serving.clock.steady_ms());
-  }
-  bool late() const { return left_ms() == 0; }
-  std::function<bool()> stop() const {
-    return [this] { return late(); };
-  }
-};
-
-// The last message looked at: "<ms>.<message>", or "m<message>" when a search by the messages'
-// numbers was stopped.
-struct Cursor {
-  TimeMs at;
-  Seq message;
-  bool by_number = false;
-
-  std::string text() const {
-    return by_number ? "m" + std::to_string(message.value)
-                     : std::to_string(at.value) + "." + std::to_string(message.value);
-  }
-};
 
 bool parse_whole(std::string_view text, std::int64_t& out) {
   const auto got = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -108,6 +54,10 @@ std::string snippet_at(std::string_view text, const PatternMatch& match) {
   if (match.begin + from.size() < text.size()) out += "…";
   return shorten(out, kSnippetMax + 2);
 }
+
+namespace {
+
+constexpr std::int64_t kGrepLimit = 20;
 
 // Candidates of a regular expression, newest first, before walls and texts.
 Result<GramScan> regex_candidates(Grep& grep, const HistoryPattern& pattern,
@@ -187,125 +137,6 @@ Status grep_regex(Grep& grep) {
   if (grep.hits.size() < grep.limit) {
     // How many is not said: most of them may be others'.
     grep.notes.emplace_back("Stopped at its limit of time: not all messages were looked at.");
-  }
-  return Ok{};
-}
-
-// Tool results are not in the word index: those that hold all words, newest first.
-Status grep_tool_results(Grep& grep) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at < grep.pattern.size() && words.size() < kToolWordsMax;) {
-    const std::size_t end =
-        std::min(grep.pattern.find_first_of(" \t\n\"", at), grep.pattern.size());
-    std::string word = grep.pattern.substr(at, end - at);
-    if (!word.empty() && !is_stop_word(lower_ascii(word))) words.push_back(std::move(word));
-    at = end + 1;
-  }
-  const bool short_word = std::any_of(words.begin(), words.end(), [](const std::string& word) {
-    return word.size() < kToolWordMin;
-  });
-  if (words.empty() || short_word) return Ok{};
-  std::vector<GramNeedle> needles(words.begin(), words.end());
-  const GramTest test = [&](std::span<const std::uint8_t> signature) {
-    return std::all_of(needles.begin(), needles.end(),
-                       [&](const GramNeedle& needle) { return needle.may_be_in(signature); });
-  };
-  std::vector<GramCandidate> candidates;
-  if (grep.place.scope.sessions) {
-    CLAWMARK_ASSIGN(auto entries, history_entries(grep.context.db, grep.place.scope));
-    std::erase_if(entries, [](const HistoryEntry& entry) { return entry.role != "tool"; });
-    CLAWMARK_ASSIGN(entries, filter_by_grams(grep.context.db, std::move(entries), test));
-    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-      candidates.push_back({entry->message, entry->at});
-    }
-  } else {
-    CLAWMARK_ASSIGN(
-        auto scan,
-        scan_grams(grep.context.db, {test, grep.range.since, grep.range.before, grep.stop(), {}}));
-    candidates = std::move(scan.candidates);
-  }
-  RE2::Options literal;
-  literal.set_literal(true);
-  literal.set_case_sensitive(false);
-  std::vector<std::unique_ptr<RE2>> finders;
-  for (const std::string& word : words) finders.push_back(std::make_unique<RE2>(word, literal));
-  std::vector<Seq> tools;
-  for (const GramCandidate& candidate : candidates) {
-    if (tools.size() >= kGrepToolTexts || grep.late()) break;
-    if (candidate.at < grep.range.since) continue;
-    if (grep.range.before.value != 0 && candidate.at >= grep.range.before) continue;
-    CLAWMARK_ASSIGN(const auto row,
-                    history_row(grep.context.db, grep.place.scope, candidate.message));
-    if (row && row->role == "tool") tools.push_back(candidate.message);
-  }
-  CLAWMARK_ASSIGN(auto texts, history_texts(grep.context, grep.place.scope, tools,
-                                            std::max<std::int64_t>(grep.left_ms(), 50)));
-  for (HistoryText& text : texts) {
-    if (!text.text || grep.late()) continue;
-    re2::StringPiece match;
-    const re2::StringPiece whole(*text.text);
-    const bool all = std::all_of(finders.begin(), finders.end(), [&](const auto& finder) {
-      return finder->Match(whole, 0, whole.size(), RE2::UNANCHORED, &match, 1);
-    });
-    if (!all) continue;
-    const auto begin = static_cast<std::size_t>(match.data() - whole.data());
-    grep.hits.push_back({text, snippet_at(*text.text, {begin, begin + match.size()}), 0});
-  }
-  return Ok{};
-}
-
-Status grep_words(Grep& grep) {
-  std::int64_t skipped = 0;
-  if (!grep.cursor.empty() && (!parse_whole(grep.cursor, skipped) || skipped < 0 ||
-                               skipped > static_cast<std::int64_t>(kRankedMax))) {
-    return bad_cursor();
-  }
-  const auto offset = static_cast<std::size_t>(skipped);
-  LexicalQuery query;
-  query.text = grep.pattern;
-  query.zone = grep.context.serving.config()->timezone;
-  query.agent = grep.place.scope.agent;
-  query.audiences = grep.place.scope.audiences;
-  query.limit = std::min(kRankedMax, offset + grep.limit + 1);
-  query.deadline_ms = std::min(kLexicalShareMs, std::max<std::int64_t>(grep.left_ms(), 1));
-  query.clock = &grep.context.serving.clock;
-  query.since = grep.range.since;
-  query.before = grep.range.before;
-  query.sessions = grep.place.scope.sessions;
-  CLAWMARK_ASSIGN(const auto found, lexical_search(grep.context.db, query));
-  if (!found.degraded.empty()) grep.notes.push_back(found.degraded + ".");
-  if (found.cut) {
-    grep.notes.emplace_back("The words are so common that not all hits were ranked in time.");
-  }
-  std::vector<Seq> page;
-  std::unordered_map<std::int64_t, double> scores;
-  for (std::size_t i = offset; i < found.hits.size() && page.size() < grep.limit; ++i) {
-    page.push_back(found.hits[i].message);
-    scores[found.hits[i].message.value] = found.hits[i].score;
-  }
-  if (found.hits.size() > offset + grep.limit) grep.next = std::to_string(offset + grep.limit);
-  if (offset + grep.limit >= kRankedMax && found.hits.size() >= kRankedMax) {
-    grep.notes.push_back("By words the best " + std::to_string(kRankedMax) +
-                         " can be paged through; there may be more: narrow it with since and "
-                         "before, or use a regular expression.");
-  }
-  const QueryTerms terms(grep.pattern);
-  CLAWMARK_ASSIGN(auto texts, history_texts(grep.context, grep.place.scope, page,
-                                            std::max<std::int64_t>(grep.left_ms(), 50)));
-  for (HistoryText& text : texts) {
-    if (!text.text) {
-      ++grep.unreadable;
-      continue;
-    }
-    std::string snippet = quote_inline(excerpt_around(*text.text, terms, kSnippetMax));
-    const double score = scores[text.row.message.value];
-    grep.hits.push_back({std::move(text), std::move(snippet), score});
-  }
-  if (grep.next.empty() && grep.hits.size() < grep.limit) {
-    if (const Status tools = grep_tool_results(grep); !tools.ok()) {
-      grep.notes.emplace_back("Results of tools were not searched.");
-    }
-    if (grep.hits.size() > grep.limit) grep.hits.resize(grep.limit);
   }
   return Ok{};
 }

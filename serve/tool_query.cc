@@ -155,7 +155,7 @@ Result<Reply> ask_within_budget(const ToolCallContext& context, const std::strin
   Question ask;
   ask.owner = repl_owner(context.sight);
   ask.model = get_string(params, "model");
-  ask.usd_max = get_double(params, "budget", 0);
+  ask.usd_max = get_double(params, "budget", 0);  // 0: not given
   ask.prompt.system = kSystem;
   const std::int64_t room = desk.prompt_tokens_max(ask.model) - estimate_tokens(kSystem) -
                             estimate_tokens(question) - 100;
@@ -195,6 +195,10 @@ Result<ToolAnswer> tool_query(const ToolCallContext& context, const json::object
   if (count_code_points(question) > kQuestionMax) {
     return bad_request("The question is too long: " + std::to_string(kQuestionMax) +
                        " characters.");
+  }
+  if (const json::value* budget = find(params, "budget"); budget != nullptr && !budget->is_null()) {
+    const double usd = budget->is_number() ? budget->to_number<double>() : 0;
+    if (!(usd > 0)) return bad_request("budget must be a number of US dollars above 0.");
   }
   const std::string scope = get_string(params, "scope", "current");
   if (scope != "current" && scope != "all") return bad_request("scope must be current or all.");

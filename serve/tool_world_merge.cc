@@ -1,5 +1,6 @@
 // clawmark unmerge: two things that were made one stand by themselves again.
 
+#include "base/utf8.h"
 #include "log/graph_events.h"
 #include "projections/graph_merges.h"
 #include "serve/quote.h"

@@ -101,7 +101,7 @@ TEST(Slice, whole_texts_with_their_lines_and_pages_when_it_is_too_much) {
 TEST(Slice, a_page_holds_its_headings_too_and_no_blank_is_lost_where_two_meet) {
   World w;
   std::string words;
-  for (int i = 0; i < 9000; ++i) words += "abc ";
+  for (int i = 0; i < 9000; ++i) words += i % 7 == 0 ? "abc   | " : "abc\t";
   for (int i = 0; i < 150; ++i) w.say({.text = "a message of a few dozen characters, no more"});
   w.say({.text = words});
   std::string read;
@@ -118,7 +118,7 @@ TEST(Slice, a_page_holds_its_headings_too_and_no_blank_is_lost_where_two_meet) {
     at = get_int(*next, "char");
   }
   EXPECT_GE(pages, 2);
-  words.pop_back();
+  words.erase(words.find_last_not_of(" \t") + 1);
   EXPECT_TRUE(read == words);
 }
 
@@ -300,6 +300,29 @@ TEST(Grep, words_find_what_people_said_and_what_tools_answered) {
   ASSERT_EQ(rows(answer, "hits").size(), 2U);
   EXPECT_EQ(field(answer, "hits", 0, "role"), "user");
   EXPECT_EQ(field(answer, "hits", 1, "role"), "tool");
+}
+
+TEST(Grep, words_page_through_what_people_said_and_then_through_all_that_tools_answered) {
+  for (const std::size_t limit : {1U, 7U, 20U}) {
+    World w;
+    for (int i = 0; i < 30; ++i) {
+      w.say({.text = "the heron is note " + std::to_string(i)});
+      w.say_tool("heron seen at " + std::to_string(i));
+    }
+    w.say_tool("nothing of the kind");
+    std::set<std::string> seen;
+    json::object params{{"pattern", "heron"}, {"limit", limit}, {"sessionId", "all"}};
+    for (int pages = 0; pages < 80; ++pages) {
+      const auto answer = w.tool("rc_grep", kAda, params);
+      ASSERT_TRUE(details(answer).contains("hits")) << to_text(answer);
+      for (const auto& hit : rows(answer, "hits")) {
+        EXPECT_TRUE(seen.insert(get_string(hit.as_object(), "id")).second);
+      }
+      if (!details(answer).contains("cursor")) break;
+      params["cursor"] = details(answer).at("cursor");
+    }
+    EXPECT_EQ(seen.size(), 60U) << limit;
+  }
 }
 
 TEST(Grep, words_of_any_kind_are_no_query_syntax) {

@@ -363,6 +363,23 @@ TEST(Query, a_long_message_leaves_room_for_the_others_and_the_budget_shrinks_the
   EXPECT_TRUE(holds(poor, "rc_grep"));
 }
 
+TEST(Query, a_budget_that_is_none_is_refused_and_nobody_is_asked) {
+  int asked = 0;
+  Asked a([&](const ScriptRequest& request) {
+    ++asked;
+    return anthropic(request, {});
+  });
+  a.world.say({.text = "payment provider note"});
+  for (const json::value& budget : {json::value(0), json::value(-1.5), json::value("0.01"),
+                                    json::value(json::array{0.01}), json::value(true)}) {
+    const auto answer =
+        a.world.tool("rc_query", kAda, {{"question", "payment provider?"}, {"budget", budget}});
+    EXPECT_FALSE(get_bool(answer, "ok", true)) << to_text(budget);
+    EXPECT_TRUE(holds(answer, "above 0")) << to_text(budget);
+  }
+  EXPECT_EQ(asked, 0);
+}
+
 TEST(Query, without_a_model_it_names_the_remedy) {
   World w;
   w.say({.text = "hello"});
