@@ -35,6 +35,7 @@ namespace clawmark::repl {
 namespace {
 
 constexpr std::size_t kOutputBytes = std::size_t{64} << 10;  // what is beyond is not kept
+constexpr int kPrintsLostMax = 1'000;  // so many prints beyond it, and the code is stopped
 constexpr std::size_t kFinalBytes = std::size_t{256} << 10;
 constexpr int kTickMs = 50;  // of processor time, between two looks at the limit
 
@@ -130,7 +131,10 @@ bool native_emit(JSContext* cx, unsigned argc, JS::Value* vp) {
   // A text of megabytes is not made twice for a few thousand characters of it.
   if (output.size() >= kOutputBytes || JS::GetStringLength(text) > kOutputBytes) {
     g_outcome->output_cut = true;
-    if (output.size() >= kOutputBytes) return true;
+    if (output.size() >= kOutputBytes) {
+      // Without an exception: no script catches that.
+      return ++g_outcome->prints_lost <= kPrintsLostMax;
+    }
     text = JS_NewDependentString(cx, text, 0, kOutputBytes - output.size());
     if (!text) return false;
   }
@@ -166,6 +170,11 @@ std::string pending_error(JSContext* cx) {
     out += " (line " + std::to_string(report.report()->lineno) + ")";
   }
   return out;
+}
+
+std::string stopped_by(JSContext* cx, const Outcome& outcome) {
+  if (outcome.prints_lost > kPrintsLostMax) return "the code prints without end";
+  return pending_error(cx);
 }
 
 bool evaluate(JSContext* cx, const std::string& source, const char* name,
@@ -263,7 +272,7 @@ Outcome Engine::run(std::string_view code) {
   JS::RootedValue value(cx);
   const std::string source = "(async () => {\n" + std::string(code) + "\n})()";
   if (!evaluate(cx, source, "code", &value)) {
-    outcome.error = pending_error(cx);
+    outcome.error = stopped_by(cx, outcome);
     g_outcome = nullptr;
     return outcome;
   }
@@ -277,7 +286,9 @@ Outcome Engine::run(std::string_view code) {
         JS_SetPendingException(cx, reason);
         outcome.error = pending_error(cx);
       } else if (state == JS::PromiseState::Pending) {
-        outcome.error = "the code waits for something that never comes";
+        outcome.error = outcome.prints_lost > kPrintsLostMax
+                            ? stopped_by(cx, outcome)
+                            : "the code waits for something that never comes";
       }
     }
   }

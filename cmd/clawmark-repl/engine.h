@@ -10,6 +10,7 @@ namespace clawmark::repl {
 struct Outcome {
   std::string output;  // what was printed
   bool output_cut = false;
+  int prints_lost = 0;     // behind the cut
   std::string final_json;  // of FINAL; empty: it was not called
   std::string error;       // empty: none
   bool stopped = false;    // by the processor limit

@@ -252,6 +252,13 @@ TEST(Repl, C150_silence_is_ended_by_the_wall_clock) {
 }
 
 TEST(Repl, output_is_cut_and_says_so) {
+  for (const char* endless : {"for (;;) print('x'.repeat(100))",
+                              "await null; for (;;) { try { print('x'.repeat(100)) } catch {} }"}) {
+    const auto flood = run(endless);
+    EXPECT_TRUE(flood.output_cut) << endless;
+    EXPECT_GT(flood.output.size(), 10'000U) << endless;
+    EXPECT_NE(flood.error.find("prints without end"), std::string::npos) << flood.error;
+  }
   const auto outcome = run("print('ä'.repeat(50000))");
   EXPECT_TRUE(outcome.output_cut);
   EXPECT_LE(count_code_points(outcome.output), kReplOutputMax);
