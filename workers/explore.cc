@@ -4,9 +4,11 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
+#include "base/utf8.h"
 #include "log/graph_events.h"
 #include "models/explore/exploration.h"
 #include "projections/rebuild.h"
+#include "sources/text_cleaner.h"
 
 namespace clawmark {
 namespace {
@@ -16,7 +18,7 @@ constexpr std::size_t kTextsMax = 4;       // likewise, as each may be long
 constexpr std::string_view kTypes[] = {event_type::kMessageObserved};
 
 NewEvent explored_event(const Event& message, const LargePart& part, std::size_t ordinal,
-                        std::string_view text) {
+                        std::string_view text, bool whole) {
   const std::string_view content = text.substr(part.start, part.length);
   const Hash256 hash = sha256(content);
   Exploration found = explore(content, part.name, part.mime);
@@ -37,10 +39,23 @@ NewEvent explored_event(const Event& message, const LargePart& part, std::size_t
                    {"bytes", part.length},
                    {"tokens", rough_tokens(content)},
                    {"start", part.start},
-                   {"whole", part.start == 0 && part.length == text.size()},
+                   {"whole", whole},
                    {"explorer", kExplorerVersion},
                    {"summary", std::move(found.summary)}};
   return event;
+}
+
+// What was said, without the host's envelope around it: the same content has one id, whoever sent
+// it, and shows its own kind.
+std::string_view said_in(std::string_view raw) {
+  const std::string said = clean_text(raw);
+  const auto at = said.empty() ? std::string_view::npos : raw.find(said);
+  if (at == std::string_view::npos) return raw;
+  const std::size_t end = at + said.size();
+  const std::size_t from =
+      trim(raw.substr(0, at)).empty() ? 0 : at;  // blanks around it are its own
+  const std::size_t to = trim(raw.substr(end)).empty() ? raw.size() : end;
+  return raw.substr(from, to - from);
 }
 
 }  // namespace
@@ -89,9 +104,12 @@ Status ExplorePort::explore_texts(const std::vector<Event>& events, TimeMs now) 
   for (std::size_t n = 0; n < events.size() && n < bodies.size(); ++n) {
     if (bodies[n].state == BodyState::kGone) continue;  // counted where texts are
     const std::string& text = bodies[n].text;
+    const std::string_view said = said_in(text);
     std::size_t ordinal = 0;
-    for (const LargePart& part : large_parts(text, tokens_min_)) {
-      explored_.push_back(explored_event(events[n], part, ordinal++, text));
+    for (LargePart& part : large_parts(said, tokens_min_)) {
+      const bool whole = part.start == 0 && part.length == said.size();
+      part.start += static_cast<std::size_t>(said.data() - text.data());
+      explored_.push_back(explored_event(events[n], part, ordinal++, text, whole));
     }
   }
   return Ok{};

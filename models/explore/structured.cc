@@ -10,12 +10,13 @@
 namespace clawmark::shapes {
 namespace {
 
-constexpr std::size_t kKeys = 10;     // of one object
-constexpr std::size_t kSamples = 3;   // of one list
-constexpr std::size_t kValue = 60;    // characters of a value
-constexpr std::size_t kColumns = 40;  // that are named
-constexpr std::size_t kTyped = 500;   // rows that say what a column holds
-constexpr std::size_t kTopKeys = 30;  // of a YAML document
+constexpr std::size_t kKeys = 10;         // of one object
+constexpr std::size_t kSamples = 3;       // of one list
+constexpr std::size_t kValue = 60;        // characters of a value
+constexpr std::size_t kColumns = 40;      // that are named
+constexpr std::size_t kTyped = 500;       // rows that say what a column holds
+constexpr std::size_t kTopKeys = 30;      // of a YAML document
+constexpr std::size_t kYamlBelowOne = 3;  // lines below the only key, for it to be one
 
 std::string scalar(const json::value& value) {
   if (value.is_string()) return "\"" + brief(view(value.get_string()), kValue) + "\"";
@@ -242,7 +243,8 @@ std::optional<std::string> yaml_shape(const Lines& lines, bool named) {
       ++keys.back().below;
     }
   }
-  if (!named && (keys.size() < 2 || fitting * 10 < said * 8)) return std::nullopt;
+  const bool nested = keys.size() == 1 && keys.front().below >= kYamlBelowOne;
+  if (!named && ((keys.size() < 2 && !nested) || fitting * 10 < said * 8)) return std::nullopt;
   std::vector<std::string> shown;
   for (const Key& key : keys) {
     shown.push_back(key.name + " (line " + grouped(key.line) +

@@ -56,6 +56,12 @@ TEST(Explore, yaml_shows_the_keys_at_the_top_with_their_lines) {
                                        "below), volumes (line 8, 1 below)"));
 }
 
+TEST(Explore, yaml_may_have_one_key_at_the_top_but_prose_under_a_word_and_a_colon_is_none) {
+  EXPECT_EQ(of("services:\n  web:\n    image: nginx\n    ports:\n      - 80\n").kind, "yaml");
+  EXPECT_NE(of("Remember:\nwe go at noon\nand take the blue bag\nwith the keys\n").kind, "yaml");
+  EXPECT_NE(of("Shopping:\n- milk\n").kind, "yaml");
+}
+
 TEST(Explore, markup_shows_root_children_and_counts_html_its_title_and_headings) {
   const auto xml =
       of("<?xml version=\"1.0\"?>\n<!-- c --><catalog><book id=\"1\"><title>A</title>"

@@ -102,6 +102,25 @@ TEST(ExploreWorker, exactly_at_the_threshold_is_large_and_one_below_is_not) {
   EXPECT_EQ(files[0].tokens, 1000);
 }
 
+TEST(ExploreWorker, the_host_s_envelope_around_a_content_is_no_part_of_it) {
+  std::string rows = "[";
+  for (int n = 0; n < 400; ++n) {
+    rows += (n == 0 ? "" : ",\n") + ("{\"seat\":" + std::to_string(n)) + ",\"free\":true}";
+  }
+  rows += "]";
+  const std::string envelope =
+      "Conversation info (untrusted metadata):\n```json\n{\n  \"sender_id\": \"101\"\n}\n```\n\n";
+  ExploreWorld w;
+  w.tell({said(1, rows), said(2, envelope + rows)});
+  EXPECT_TRUE(w.drain().done);
+  const auto files = w.files();
+  ASSERT_EQ(files.size(), 1U);  // the same content, whoever sent it
+  EXPECT_EQ(files[0].kind, "json");
+  EXPECT_EQ(w.text("SELECT group_concat(payload ->> '$.start' || ' ' || (payload ->> '$.whole')) "
+                   "FROM events WHERE type = 'file.explored'"),
+            "0 1," + std::to_string(envelope.size()) + " 1");
+}
+
 TEST(ExploreWorker, nothing_is_explored_twice_after_a_restart_or_with_a_cursor_that_was_lost) {
   ExploreWorld w;
   w.tell({said(1, log_text(400, "a")), tool_result(2, log_text(400, "b"))});
