@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <thread>
 
 #include "base/limits.h"
@@ -96,7 +95,6 @@ TEST(Live, reading_a_long_history_does_not_run_ahead_of_what_is_made_of_it) {
           "SELECT (SELECT max(seq) FROM events) - min(pos) FROM cursors WHERE worker LIKE "
           "'project.%'");
       if (ahead.ok() && *ahead) furthest = std::max(furthest, **ahead);
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
   });
   const auto report = w.pipeline->drain(300'000);
