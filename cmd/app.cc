@@ -80,13 +80,6 @@ std::string origin_of(const std::string& url) {
   return url.substr(0, scheme + 3) + authority.substr(authority.rfind('@') + 1);
 }
 
-// A model on this machine costs nothing by the token.
-bool is_on_this_machine(const std::string& url) {
-  const std::string origin = origin_of(url);
-  const auto host = origin.substr(std::min(origin.size(), origin.find("://") + 3));
-  return host.starts_with("localhost") || host.starts_with("127.") || host.starts_with("[::1]");
-}
-
 // A file that cannot be used is a problem of the configuration: the service stays up and says so.
 std::shared_ptr<Embedder> make_own_embedder(Config& config) {
   if (config.encoder_file.empty()) return make_builtin_embedder();
@@ -147,7 +140,7 @@ PipelineOptions pipeline_options(const Config& config, std::uint64_t seed) {
     options.window_messages = static_cast<std::size_t>(config.extract_every_messages);
   }
   options.limits = {config.daily_tokens_max, config.daily_usd_max};
-  options.prices = prices_of(config);
+  options.prices = own_prices();
   options.confidence_threshold = config.confidence_threshold;
   options.seed = seed;
   options.large_file_tokens = static_cast<std::size_t>(config.large_file_tokens);
@@ -194,19 +187,14 @@ void announce_backlog(const Config& config, Pipeline& pipeline, bool is_first, c
 
 }  // namespace
 
-PriceTable prices_of(const Config& config) {
-  PriceTable out;
-  if (is_on_this_machine(config.embedding_url)) out[config.embedding_model] = {};
-  if (is_on_this_machine(config.extract_url)) out[config.extract_model] = {};
-  if (is_on_this_machine(config.summary_url)) out[config.summary_model] = {};
+PriceTable own_prices() {
   const std::string path = join_path(home_dir(), ".config/clawmark/prices.json");
   auto own = read_prices(path);
   if (!own.ok()) {
     log_warning("clawmarkd", describe(own.error()) + "; list prices count");
-    return out;
+    return {};
   }
-  for (const auto& [model, price] : *own) out[model] = price;
-  return out;
+  return std::move(own).value();
 }
 
 struct App::State {

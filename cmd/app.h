@@ -17,9 +17,9 @@
 
 namespace clawmark {
 
-// What the models of a configuration cost: list prices, those of prices.json, and nothing for a
-// model on this machine.
-PriceTable prices_of(const Config& config);
+// Prices of prices.json, which come before the list (price_of). Of a file that cannot be used:
+// none.
+PriceTable own_prices();
 
 class App {
  public:

@@ -7,6 +7,7 @@
 #include "base/secret_shapes.h"
 #include "cmd/app.h"
 #include "cmd/source_options.h"
+#include "models/endpoint.h"
 #include "sources/source.h"
 
 namespace clawmark {
@@ -93,9 +94,12 @@ Survey survey_sources(const Config& config, const Clock& clock) {
   BacklogCounts counts;
   counts.messages_to_embed = counts.messages_to_extract = out.said;
   counts.bytes_mean = counter.said_bytes_mean();
-  if (!config.embedding_url.empty()) counts.embed_model = config.embedding_model;
-  if (!config.extract_url.empty()) counts.extract_model = config.extract_model;
-  out.cost = estimate_backlog(counts, prices_of(config));
+  const auto asked_at = [](const std::string& url, const std::string& model) {
+    return url.empty() ? std::string() : shown_url(url) + "|" + model;
+  };
+  counts.embed_model = asked_at(config.embedding_url, config.embedding_model);
+  counts.extract_model = asked_at(config.extract_url, config.extract_model);
+  out.cost = estimate_backlog(counts, own_prices());
   return out;
 }
 

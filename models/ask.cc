@@ -6,11 +6,14 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "models/endpoint.h"
+#include "models/usage.h"
 
 namespace clawmark {
 namespace {
 
 constexpr char kStage[] = "ask";
+constexpr double kCostMaxUsd = 100;            // of one answer; who says more is not believed
+constexpr std::int64_t kCountMax = 1LL << 40;  // of tokens: sums stay numbers
 
 struct ProviderRow {
   Provider provider;
@@ -123,6 +126,22 @@ std::string joined_texts(const json::array& parts, bool typed) {
   return out;
 }
 
+// 0: a part of it cannot be true.
+std::int64_t sum_of(const json::object& counts, std::initializer_list<std::string_view> names) {
+  std::int64_t sum = 0;
+  for (const std::string_view name : names) {
+    const std::int64_t count = get_int(counts, name);
+    if (count < 0 || count > kCountMax) return 0;
+    sum += count;
+  }
+  return sum;
+}
+
+Usage told(std::int64_t input_tokens, std::int64_t output_tokens, std::string_view text) {
+  return {plausible_question_tokens(input_tokens),
+          plausible_tokens(output_tokens, text.size(), kUnseenAnswerMax)};
+}
+
 Result<AskAnswer> read_anthropic(const json::object& body) {
   AskAnswer out;
   if (const auto* content = find_array(body, "content")) out.text = joined_texts(*content, true);
@@ -132,10 +151,9 @@ Result<AskAnswer> read_anthropic(const json::object& body) {
     return ask_error(ErrorKind::kPoison, "refused", "the model declined to answer");
   }
   if (const auto* usage = find_object(body, "usage")) {
-    out.usage.input_tokens = get_int(*usage, "input_tokens") +
-                             get_int(*usage, "cache_creation_input_tokens") +
-                             get_int(*usage, "cache_read_input_tokens");
-    out.usage.output_tokens = get_int(*usage, "output_tokens");
+    out.usage = told(
+        sum_of(*usage, {"input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"}),
+        get_int(*usage, "output_tokens"), out.text);
   }
   return out;
 }
@@ -165,22 +183,16 @@ Result<AskAnswer> read_openai(const json::object& body, const AskOptions& option
   if (declined && out.text.empty()) {
     return ask_error(ErrorKind::kPoison, "refused", "the model declined to answer");
   }
+  out.usage = usage_of(body, 0, out.text.size());
   if (const auto* usage = find_object(body, "usage")) {
-    out.usage.input_tokens = get_int(*usage, "prompt_tokens");
-    out.usage.output_tokens = get_int(*usage, "completion_tokens");
     const double cost = get_double(*usage, "cost", -1);
-    if (cost >= 0) out.cost_usd = cost;
+    if (cost >= 0 && cost <= kCostMaxUsd) out.cost_usd = cost;
   }
   return out;
 }
 
 Result<AskAnswer> read_google(const json::object& body) {
   AskAnswer out;
-  if (const auto* usage = find_object(body, "usageMetadata")) {
-    out.usage.input_tokens = get_int(*usage, "promptTokenCount");
-    out.usage.output_tokens =
-        get_int(*usage, "candidatesTokenCount") + get_int(*usage, "thoughtsTokenCount");
-  }
   const auto* candidate = first_object(body, "candidates");
   const auto* feedback = find_object(body, "promptFeedback");
   if (candidate == nullptr) {
@@ -191,6 +203,10 @@ Result<AskAnswer> read_google(const json::object& body) {
   const auto* content = find_object(*candidate, "content");
   const auto* parts = content == nullptr ? nullptr : find_array(*content, "parts");
   if (parts != nullptr) out.text = joined_texts(*parts, false);
+  if (const auto* usage = find_object(body, "usageMetadata")) {
+    out.usage = told(get_int(*usage, "promptTokenCount"),
+                     sum_of(*usage, {"candidatesTokenCount", "thoughtsTokenCount"}), out.text);
+  }
   const std::string why = get_string(*candidate, "finishReason");
   out.cut = why == "MAX_TOKENS";
   if (out.text.empty() && (why == "SAFETY" || why == "RECITATION" || why == "PROHIBITED_CONTENT")) {

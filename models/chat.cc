@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "models/usage.h"
 
 namespace clawmark {
 namespace {
@@ -23,16 +24,17 @@ std::string content_of(const json::object& message) {
   return joined;
 }
 
-Usage usage_of(const json::object& body) {
-  Usage usage;
-  if (const json::object* counts = find_object(body, "usage")) {
-    usage.input_tokens = get_int(*counts, "prompt_tokens");
-    usage.output_tokens = get_int(*counts, "completion_tokens");
-  }
-  return usage;
-}
-
 }  // namespace
+
+Usage chat_usage(const json::object& body, std::size_t question_bytes) {
+  std::size_t answer_bytes = 0;
+  const json::array* choices = find_array(body, "choices");
+  if (choices != nullptr && !choices->empty() && choices->front().is_object()) {
+    const json::object* message = find_object(choices->front().get_object(), "message");
+    if (message != nullptr) answer_bytes = content_of(*message).size();
+  }
+  return usage_of(body, question_bytes, answer_bytes);
+}
 
 Chat::Chat(EndpointOptions options, std::string stage, int answer_tokens)
     : options_(std::move(options)), stage_(std::move(stage)), answer_tokens_(answer_tokens) {}
@@ -50,7 +52,9 @@ HttpRequest Chat::request(std::string_view system, std::string_view user, bool a
   body[old_max_tokens_ ? "max_tokens" : "max_completion_tokens"] = answer_tokens_.load();
   if (ask_temperature_) body["temperature"] = 0;
   if (as_json && ask_json_) body["response_format"] = json::object{{"type", "json_object"}};
-  return json_request(options_, "chat/completions", to_text(body));
+  HttpRequest request = json_request(options_, "chat/completions", to_text(body));
+  request.answer_tokens_max = answer_tokens_;
+  return request;
 }
 
 // Servers that refuse a parameter of ours do without it from then on.
@@ -100,7 +104,7 @@ Result<ChatReply> Chat::read(const Result<HttpResponse>& response) const {
   const bool cut = finish == "length";
   const json::object* message = find_object(choice, "message");
   if (message == nullptr) return no_answer(cut, "no message");
-  ChatReply reply{content_of(*message), cut, usage_of(body)};
+  ChatReply reply{content_of(*message), cut, chat_usage(body, 0)};
   if (trim(reply.content).empty()) {
     const bool thought = !get_string(*message, "reasoning_content").empty() ||
                          !get_string(*message, "reasoning").empty();

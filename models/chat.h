@@ -19,6 +19,9 @@ struct ChatReply {
   Usage usage;
 };
 
+// What the server says that its answer took, as far as it can be true (usage.h).
+Usage chat_usage(const json::object& body, std::size_t question_bytes);
+
 // Learns from what a server refuses; safe to use from the writer's thread only.
 class Chat {
  public:

@@ -24,7 +24,8 @@ struct HttpRequest {
       url;  // absolute; http or https; may carry no credentials (they are moved to a header)
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
-  std::int64_t timeout_ms = 15'000;  // one total deadline: resolve, connect, TLS, write, read
+  std::int64_t timeout_ms = 15'000;    // one total deadline: resolve, connect, TLS, write, read
+  std::int64_t answer_tokens_max = 0;  // that an answer in words was allowed; 0: no words
 };
 
 struct HttpResponse {

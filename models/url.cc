@@ -1,6 +1,7 @@
 #include "models/url.h"
 
 #include <algorithm>
+#include <boost/asio/ip/address.hpp>
 #include <cstdint>
 
 #include "base/utf8.h"
@@ -104,6 +105,21 @@ std::string encode_base64(std::string_view bytes) {
     }
   }
   return out;
+}
+
+bool is_on_this_machine(std::string_view url) {
+  const auto parsed = parse_url(url);
+  if (!parsed.ok()) return false;
+  const std::string host = lower_ascii(parsed->host);
+  if (host == "localhost" || host.ends_with(".localhost")) return true;
+  boost::system::error_code error;
+  const auto address = boost::asio::ip::make_address(host, error);
+  if (error) return false;
+  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+    return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6())
+        .is_loopback();
+  }
+  return address.is_loopback() || address.is_unspecified();
 }
 
 }  // namespace clawmark

@@ -20,6 +20,9 @@ struct Url {
 // Error: invalid, stage "transport", reason "bad_url"; the message never holds the credentials.
 Result<Url> parse_url(std::string_view text);
 
+// Whether the host is this machine: localhost, a name below it, a loopback or unspecified address.
+bool is_on_this_machine(std::string_view url);
+
 std::string encode_base64(std::string_view bytes);
 
 }  // namespace clawmark

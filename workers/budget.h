@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/sqlite.h"
+#include "workers/machine.h"
 
 namespace clawmark {
 
@@ -24,6 +25,9 @@ struct Spent {
 Status add_spend(Database& db, std::string_view worker, std::string_view model, const Spent& spent,
                  TimeMs now);
 Result<Spent> spent_today(Database& db, TimeMs now);
+// Whether today's cap holds what a call takes at most besides what is spent and reserved.
+Result<Allowance> allowance_for(Database& db, const BudgetLimits& limits, std::string_view model,
+                                const Spent& most, TimeMs now);
 // Set when the cap of today is reached: the next UTC midnight.
 Result<std::optional<TimeMs>> budget_until(Database& db, const BudgetLimits& limits, TimeMs now);
 

@@ -88,7 +88,7 @@ Result<std::optional<Seq>> talk_in(Database& db, const Event& event) {
 
 EmbedPort::EmbedPort(Store& store, BodyStore& bodies, std::shared_ptr<Embedder> embedder,
                      BudgetLimits limits)
-    : store_(store), bodies_(bodies), embedder_(std::move(embedder)), limits_(limits) {}
+    : PaidPort(store, limits), store_(store), bodies_(bodies), embedder_(std::move(embedder)) {}
 
 // The model's row gives the generation of the cursor. A model that changes its length under the
 // same name is another model: the old row steps aside under a name of its own.
@@ -147,7 +147,7 @@ Result<std::shared_ptr<const Batch>> EmbedPort::load(const Load& load, TimeMs no
   CLAWMARK_TRY(cut_texts(*batch, wanted, load.text_bytes_max, now));
   if (!wanted.empty()) batch->passed = std::max<std::size_t>(batch->passed, 1);
   if (!batch->items.empty() && !embedder_->is_local()) {
-    CLAWMARK_ASSIGN(batch->budget_until, budget_until(store_.db(), limits_, now));
+    CLAWMARK_ASSIGN(batch->budget_until, spent_until(now));
   }
   CLAWMARK_ASSIGN(const CursorState cursor, load_cursor(store_.db(), id()));
   CLAWMARK_ASSIGN(const Seq head, EventLog::head(store_.db()));
@@ -317,12 +317,6 @@ Status EmbedPort::commit(const Commit& commit, TimeMs now) {
       CLAWMARK_TRY(advance_cursor(txn, id(), *job_.from, *job_.through, now));
     }
   }
-  const Usage& usage = commit.answer.usage;
-  if (usage.input_tokens > 0 || usage.output_tokens > 0) {
-    CLAWMARK_TRY(add_spend(txn.db(), "embed", model_.name,
-                           {0, usage.input_tokens - estimated_tokens_, usage.output_tokens, 0},
-                           now));
-  }
   return txn.commit();
 }
 
@@ -336,10 +330,8 @@ Status EmbedPort::park(const Park& park, TimeMs now) {
   return Ok{};
 }
 
-Status EmbedPort::called(const CallModel& call, bool answered, TimeMs now) {
-  estimated_tokens_ = answered ? call.input_tokens : 0;
-  const std::string name = model_.name.empty() ? embedder_->model().name : model_.name;
-  return add_spend(store_.db(), "embed", name, {1, estimated_tokens_, 0, 0}, now);
+std::string EmbedPort::paid_model() const {
+  return embedder_->model().name;
 }
 
 Result<std::int64_t> EmbedPort::pending(TimeMs) {

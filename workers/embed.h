@@ -13,9 +13,8 @@
 #include "log/store.h"
 #include "models/model.h"
 #include "workers/body_patience.h"
-#include "workers/budget.h"
 #include "workers/model_machine.h"
-#include "workers/port.h"
+#include "workers/paid_port.h"
 
 namespace clawmark {
 
@@ -44,7 +43,7 @@ bool is_talk(const Event& observed);
 // or one whose conversation has become known with this sighting. nullopt: none.
 Result<std::optional<Seq>> talk_in(Database& db, const Event& event);
 
-class EmbedPort final : public Port {
+class EmbedPort final : public PaidPort {
  public:
   EmbedPort(Store& store, BodyStore& bodies, std::shared_ptr<Embedder> embedder,
             BudgetLimits limits);
@@ -52,7 +51,6 @@ class EmbedPort final : public Port {
   Result<std::shared_ptr<const Batch>> load(const Load& load, TimeMs now) override;
   Status commit(const Commit& commit, TimeMs now) override;
   Status park(const Park& park, TimeMs now) override;
-  Status called(const CallModel& call, bool answered, TimeMs now) override;
   Result<std::int64_t> pending(TimeMs now) override;
 
  private:
@@ -70,6 +68,7 @@ class EmbedPort final : public Port {
     std::optional<Seq> from, through;        // of the cursor
   };
 
+  std::string paid_model() const override;
   Status choose_model(TimeMs now);
   Result<bool> pick_retries(Job& job, std::vector<Seq>& wanted);
   Result<bool> pick_fresh(Job& job, std::vector<Seq>& wanted);
@@ -83,13 +82,11 @@ class EmbedPort final : public Port {
   Store& store_;
   BodyStore& bodies_;
   std::shared_ptr<Embedder> embedder_;
-  BudgetLimits limits_;
   ModelId model_;
   int generation_ = 0;  // id of the model's row
   Job job_;
   BodyPatience patience_;
   std::set<std::int64_t> parked_here_;  // of the batch at hand
-  std::int64_t estimated_tokens_ = 0;
 };
 
 }  // namespace clawmark

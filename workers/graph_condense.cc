@@ -73,7 +73,7 @@ Result<std::shared_ptr<const Batch>> CondensePort::load(const Load&, TimeMs now)
     batch->items.push_back(std::move(item));
   }
   if (!batch->items.empty()) {
-    CLAWMARK_ASSIGN(batch->budget_until, budget_until(store_.db(), limits_, now));
+    CLAWMARK_ASSIGN(batch->budget_until, spent_until(now));
   }
   return std::shared_ptr<const Batch>(std::move(batch));
 }
@@ -116,7 +116,7 @@ Result<NewEvent> CondensePort::completed(const std::string& text, const std::str
   return event;
 }
 
-Status CondensePort::commit(const Commit& commit, TimeMs now) {
+Status CondensePort::commit(const Commit& commit, TimeMs) {
   if (job_->sources.empty()) return Ok{};
   const std::int64_t first = job_->sources.front().event;
   CLAWMARK_ASSIGN(auto txn, Transaction::begin(store_.db()));
@@ -146,23 +146,11 @@ Status CondensePort::commit(const Commit& commit, TimeMs now) {
     CLAWMARK_TRY(store_.log().append(txn, *event));
     job_->again.erase(first);
   }
-  if (commit.answer.summary) {
-    const Usage& usage = commit.answer.usage;
-    const std::int64_t more = usage.input_tokens > 0 ? usage.input_tokens - estimated_tokens_ : 0;
-    CLAWMARK_TRY(add_spend(txn.db(), "condense", summarizer_->model(),
-                           {0, more, usage.output_tokens, 0}, now));
-  }
   return txn.commit();
 }
 
 Status CondensePort::park(const Park&, TimeMs) {
   return Ok{};
-}
-
-Status CondensePort::called(const CallModel& call, bool answered, TimeMs now) {
-  estimated_tokens_ = answered ? call.input_tokens : 0;
-  return add_spend(store_.db(), "condense", summarizer_->model(), {1, estimated_tokens_, 0, 0},
-                   now);
 }
 
 Result<std::int64_t> CondensePort::pending(TimeMs) {

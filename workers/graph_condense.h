@@ -12,9 +12,8 @@
 #include "log/store.h"
 #include "models/summary.h"
 #include "projections/summaries.h"
-#include "workers/budget.h"
 #include "workers/model_machine.h"
-#include "workers/port.h"
+#include "workers/paid_port.h"
 
 namespace clawmark {
 
@@ -40,31 +39,32 @@ class CondenseWork final : public ModelWork {
                                std::span<const WorkItem> items) override;
   Result<SpanAnswer> run_local(std::span<const WorkItem> items) override;
   std::vector<WorkItem> canary() const override;
+  bool may_split() const override { return false; }
 
  private:
   std::shared_ptr<Summarizer> summarizer_;
   std::shared_ptr<const CondenseJob> job_;
 };
 
-class CondensePort final : public Port {
+class CondensePort final : public PaidPort {
  public:
   CondensePort(Store& store, std::shared_ptr<Summarizer> summarizer,
                std::shared_ptr<CondenseJob> job, BudgetLimits limits,
                std::size_t target_tokens = kCondensedTargetTokens)
-      : store_(store),
+      : PaidPort(store, limits),
+        store_(store),
         summarizer_(std::move(summarizer)),
         job_(std::move(job)),
-        limits_(limits),
         target_tokens_(target_tokens) {}
   WorkerId id() const override { return {"condense", 1}; }
   Result<std::shared_ptr<const Batch>> load(const Load& load, TimeMs now) override;
   Status commit(const Commit& commit, TimeMs now) override;
   // What no model takes is cut instead: nothing is parked.
   Status park(const Park& park, TimeMs now) override;
-  Status called(const CallModel& call, bool answered, TimeMs now) override;
   Result<std::int64_t> pending(TimeMs now) override;
 
  private:
+  std::string paid_model() const override { return summarizer_->model(); }
   Result<NewEvent> completed(const std::string& text, const std::string& method,
                              const Usage& usage) const;
   Result<std::vector<SummaryRow>> due();
@@ -72,11 +72,9 @@ class CondensePort final : public Port {
   Store& store_;
   std::shared_ptr<Summarizer> summarizer_;
   std::shared_ptr<CondenseJob> job_;
-  BudgetLimits limits_;
   std::size_t target_tokens_;
   bool settled_ = false;    // the group at hand has its summary, or is asked about again
   std::int64_t seen_ = -1;  // position of the graph at which nothing was due
-  std::int64_t estimated_tokens_ = 0;
 };
 
 }  // namespace clawmark

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/logging.h"
+
 namespace clawmark {
 
 WorkerLoop::WorkerLoop(std::unique_ptr<Machine> machine, std::unique_ptr<Port> port,
@@ -10,7 +12,17 @@ WorkerLoop::WorkerLoop(std::unique_ptr<Machine> machine, std::unique_ptr<Port> p
 
 void WorkerLoop::feed(const Input& input) {
   if (stopped_) return;
+  if (const auto* answered = std::get_if<Answered>(&input)) {
+    const auto& response = answered->response;
+    if (response.ok() && response->status == 200) {
+      // What cannot be settled stays spent as it was reserved.
+      if (auto settled = port_->settle(*response); !settled.ok()) {
+        log_warning("workers", describe(settled.error()));
+      }
+    }
+  }
   action_ = machine_->resume(input, clock_.now());
+  pay();
   stopped_ = std::holds_alternative<Stop>(action_);
   // A machine that cannot work does not load either, and knows nothing of what comes meanwhile.
   const bool waits = std::holds_alternative<Sleep>(action_) || stopped_;
@@ -23,6 +35,15 @@ Condition WorkerLoop::condition() const {
   Condition out = machine_->condition();
   if (out.state != "running") out.pending = std::max(out.pending, waiting_);
   return out;
+}
+
+// A call that the budget does not hold may become a smaller one, and that one is asked for too.
+void WorkerLoop::pay() {
+  while (const auto* call = std::get_if<CallModel>(&action_)) {
+    auto allowance = port_->reserve(*call, clock_.now());
+    if (allowance.ok() && !allowance->until) return;
+    action_ = machine_->resume(Unpaid{std::move(allowance)}, clock_.now());
+  }
 }
 
 bool WorkerLoop::is_storework() const {

@@ -19,7 +19,8 @@ namespace clawmark {
 class WorkerLoop {
  public:
   WorkerLoop(std::unique_ptr<Machine> machine, std::unique_ptr<Port> port, const Clock& clock);
-  // Feeds an input, then holds the action that it led to.
+  // Feeds an input, then holds the action that it led to. What a call takes is reserved here,
+  // before whoever drives makes it.
   void feed(const Input& input);
   // The action at hand concerns the store only.
   bool is_storework() const;
@@ -36,6 +37,8 @@ class WorkerLoop {
   bool is_stopped() const { return std::holds_alternative<Stop>(action_) || stopped_; }
 
  private:
+  void pay();
+
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<Port> port_;
   const Clock& clock_;

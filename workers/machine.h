@@ -7,6 +7,8 @@
 //   Committed ─► …
 //                              └─► Sleep ─► Woke                                └─► Park ─► Parked
 //
+// A CallModel that the day's budget does not hold is not made: Unpaid.
+//
 // The port (workers/port.h) is a worker's other half: it performs Load, Commit and Park on the
 // store.
 
@@ -68,6 +70,11 @@ struct CallModel {
   HttpRequest request;
   std::int64_t input_tokens = 0;  // estimate, for the budget
 };
+// Whether the day's budget holds a call (Port::reserve).
+struct Allowance {
+  std::optional<TimeMs> until;  // not before; nullopt: it is reserved, go on
+  bool too_dear = false;        // nor would a day's budget of which nothing is spent
+};
 // A built-in model: CPU only, may run on any thread.
 struct RunLocal {
   std::function<Result<SpanAnswer>()> run;
@@ -100,6 +107,10 @@ struct Loaded {
 struct Answered {
   Result<HttpResponse> response;
 };
+// The call was not made.
+struct Unpaid {
+  Result<Allowance> why;
+};
 struct Computed {
   Result<SpanAnswer> answer;
 };
@@ -110,7 +121,7 @@ struct Parked {
   Status status;
 };
 struct Woke {};
-using Input = std::variant<Started, Loaded, Answered, Computed, Committed, Parked, Woke>;
+using Input = std::variant<Started, Loaded, Answered, Unpaid, Computed, Committed, Parked, Woke>;
 
 // What a worker shows of itself.
 struct Condition {

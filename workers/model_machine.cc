@@ -13,6 +13,9 @@ constexpr int kAliveFailuresMax = 8;
 // So many unusable answers in a row, and the server is asked something harmless before more is
 // spent on looking for the item to blame. A single one among 32 shows in 6.
 constexpr int kBlameFailuresMax = 6;
+// Sooner of a server that has not given a single good answer yet.
+constexpr int kBlameFailuresMaxUnproven = 2;
+constexpr char kNothing[] = "no_answer";  // ours, of an answer without anything that was asked for
 constexpr std::int64_t kAloneWaitMaxMs = kBackoffFirstMs * (1LL << kIsolatedTries);
 
 bool is_auth(const Error& error) {
@@ -24,6 +27,13 @@ bool is_usable(const SpanAnswer& answer) {
   return answer.extraction || answer.graph || answer.summary ||
          (!answer.vectors.empty() && std::all_of(answer.vectors.begin(), answer.vectors.end(),
                                                  [](const auto& v) { return v.has_value(); }));
+}
+
+// Not even a part of what was asked for.
+bool is_nothing(const SpanAnswer& answer) {
+  return !answer.extraction && !answer.graph && !answer.summary && !answer.cut &&
+         std::none_of(answer.vectors.begin(), answer.vectors.end(),
+                      [](const auto& v) { return v.has_value(); });
 }
 
 // Failures that one text can cause as well as a server in trouble.
@@ -52,6 +62,7 @@ Action ModelMachine::resume(const Input& input, TimeMs now) {
                           const auto items = items_of(current_);
                           return on_answer(work_->interpret(a.response, items), http_ok, now);
                         },
+                        [&](const Unpaid& u) -> Action { return on_unpaid(u.why, now); },
                         [&](const Computed& c) -> Action { return on_answer(c.answer, true, now); },
                         [&](const Committed& c) -> Action { return on_committed(c.status, now); },
                         [&](const Parked& p) -> Action {
@@ -102,13 +113,7 @@ Action ModelMachine::on_loaded(const Loaded& loaded, TimeMs now) {
     wake_at_ = {until};
     return Sleep{wake_at_, true};
   }
-  if (batch_->budget_until) {
-    if (condition_.state != "blocked") condition_.since = now;
-    condition_.state = "blocked";
-    condition_.failure = "blocked: daily budget spent, until " + format_iso(*batch_->budget_until);
-    idle_ = true;
-    return wait(*batch_->budget_until, now);
-  }
+  if (batch_->budget_until) return wait_for_budget(*batch_->budget_until, false, now);
   const std::size_t size = std::max<std::size_t>(1, work_->items_per_request());
   for (std::size_t at = 0; at < batch_->items.size(); at += size) {
     Span span;
@@ -175,6 +180,12 @@ Action ModelMachine::on_answer(Result<SpanAnswer> answer, bool http_ok, TimeMs n
 }
 
 Action ModelMachine::good(SpanAnswer answer, TimeMs now) {
+  if (is_nothing(answer)) {
+    condition_.mismatches += static_cast<std::int64_t>(current_.items.size());
+    return content_failure(make_error(ErrorKind::kPoison, "model", kNothing,
+                                      "the model gave nothing for what it was asked"),
+                           now);
+  }
   ++good_calls_;
   failures_in_a_row_ = 0;
   backoff_.success();
@@ -203,11 +214,6 @@ Action ModelMachine::good(SpanAnswer answer, TimeMs now) {
     }
     commit.answer.usage = answer.usage;
     condition_.mismatches += static_cast<std::int64_t>(missing.size());
-    if (missing.size() == 1 && current_.items.size() == 1) {
-      return content_failure(make_error(ErrorKind::kPoison, "model", "no_answer",
-                                        "the model gave nothing for this item alone"),
-                             now);
-    }
     for (auto i = missing.rbegin(); i != missing.rend(); ++i) {
       queue_.push_front(Span{{*i}, 0, 0, false, {}});
     }
@@ -243,7 +249,10 @@ void ModelMachine::split(Span span) {
 
 Action ModelMachine::content_failure(const Error& error, TimeMs now) {
   last_error_ = error;
-  if (++failures_in_a_row_ > kBlameFailuresMax) return blame(now);
+  const int failures_max = good_calls_ == 0 ? kBlameFailuresMaxUnproven : kBlameFailuresMax;
+  // What a server says of one text tells more than that it gave nothing for many.
+  const bool says_why = error.reason != kNothing || current_.items.size() == 1;
+  if (++failures_in_a_row_ > failures_max && says_why) return blame(now);
   if (current_.items.size() > 1) {
     if (error.reason != "rejected") {
       window_max_ = std::max<std::size_t>(1, current_.items.size() / 2);

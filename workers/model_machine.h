@@ -36,6 +36,7 @@ class ModelWork {
                                        std::span<const WorkItem> items) = 0;
   virtual Result<SpanAnswer> run_local(std::span<const WorkItem> items) = 0;  // any thread
   virtual std::vector<WorkItem> canary() const = 0;                           // a harmless question
+  virtual bool may_split() const { return true; }  // an answer about half of the items is one
 };
 
 // Servers that asked for silence, by origin ("https://api.example:443"), shared by all machines.
@@ -68,6 +69,7 @@ class ModelMachine final : public Machine {
 
   Action on_loaded(const Loaded& loaded, TimeMs now);
   Action on_answer(Result<SpanAnswer> answer, bool http_ok, TimeMs now);
+  Action on_unpaid(const Result<Allowance>& why, TimeMs now);
   Action on_committed(const Status& status, TimeMs now);
   Action on_woke(TimeMs now);
   Action load(TimeMs now);
@@ -87,6 +89,7 @@ class ModelMachine final : public Machine {
   Action blame(TimeMs now);
   Action after_blame(const Result<SpanAnswer>& answer, bool http_ok, TimeMs now);
   Action wait(TimeMs until, TimeMs now);
+  Action wait_for_budget(TimeMs until, bool too_dear, TimeMs now);
   Action stop(const Error& error, TimeMs now);
   void split(Span span);
   void note_failure(const Error& error, TimeMs now);

@@ -2,6 +2,7 @@
 // for ever.
 
 #include <algorithm>
+#include <utility>
 
 #include "base/limits.h"
 #include "workers/model_machine.h"
@@ -49,6 +50,34 @@ Action ModelMachine::wait(TimeMs until, TimeMs now) {
                          (last_error_.reason.empty() ? "" : ": " + last_error_.reason);
   }
   return Sleep{until, false};
+}
+
+Action ModelMachine::wait_for_budget(TimeMs until, bool too_dear, TimeMs now) {
+  if (condition_.state != "blocked") condition_.since = now;
+  condition_.state = "blocked";
+  condition_.failure = "blocked: daily budget spent, until " + format_iso(until) +
+                       (too_dear ? "; a single call takes more than a whole day's" : "");
+  idle_ = true;  // what came meanwhile is loaded, too
+  return wait(until, now);
+}
+
+// The call was not made. What a whole day would not hold is asked in halves; else the rest of the
+// batch is loaded again when there is money: what is in doubt now is out of date by then.
+Action ModelMachine::on_unpaid(const Result<Allowance>& why, TimeMs now) {
+  const Asking asked = std::exchange(asking_, Asking::kSpan);
+  canary_due_ = blames_content_ = false;
+  if (!why.ok()) {
+    if (why.error().kind != ErrorKind::kRetriable) return stop(why.error(), now);
+    note_failure(why.error(), now);
+    idle_ = true;
+    return wait(backoff_.failure(now, std::nullopt), now);
+  }
+  const bool smaller = asked == Asking::kSpan && current_.items.size() > 1 && work_->may_split();
+  if (why->too_dear && smaller) {
+    split(std::move(current_));
+    return next(now);
+  }
+  return wait_for_budget(why->until.value_or(now), why->too_dear, now);
 }
 
 Action ModelMachine::stop(const Error& error, TimeMs now) {

@@ -19,8 +19,12 @@ class Port {
   // One transaction: the answer and, with `last`, the cursor.
   virtual Status commit(const Commit& commit, TimeMs now) = 0;
   virtual Status park(const Park&, TimeMs) { return Ok{}; }
-  // A model was called; for the budget.
+  // Before a call is made: reserves what it takes at most of the day's budget.
+  virtual Result<Allowance> reserve(const CallModel&, TimeMs) { return Allowance{}; }
+  // The call has ended; not answered: it took nothing.
   virtual Status called(const CallModel&, bool, TimeMs) { return Ok{}; }
+  // What its answer says that it took counts instead of what was reserved.
+  virtual Status settle(const HttpResponse&) { return Ok{}; }
   // What is left to do now: messages, events or streams.
   virtual Result<std::int64_t> pending(TimeMs now) = 0;
   // Until the next time that nothing is left, do not wait for windows to fill.

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "models/url.h"
 
 namespace clawmark {
 namespace {
@@ -90,12 +91,19 @@ Result<PriceTable> read_prices(const std::string& path) {
 }
 
 Price price_of(const PriceTable& overrides, std::string_view model) {
-  const auto slash = model.rfind('/');
-  const auto bare = slash == std::string_view::npos ? model : model.substr(slash + 1);
-  for (const auto name : {model, bare}) {
-    for (const PriceTable* table : {&overrides, &list_prices()}) {
-      if (const Price* price = longest_match(*table, name)) return *price;
-    }
+  if (const auto own = overrides.find(model); own != overrides.end()) return own->second;
+  const auto bar = model.find('|');
+  const auto url = bar == std::string_view::npos ? std::string_view() : model.substr(0, bar);
+  const bool is_asked = url.find("://") != std::string_view::npos;
+  const auto name = is_asked ? model.substr(bar + 1) : model;
+  const auto slash = name.rfind('/');
+  const auto bare = slash == std::string_view::npos ? name : name.substr(slash + 1);
+  for (const auto tried : {name, bare}) {
+    if (const Price* price = longest_match(overrides, tried)) return *price;
+  }
+  if (is_asked && is_on_this_machine(url)) return Price{};
+  for (const auto tried : {name, bare}) {
+    if (const Price* price = longest_match(list_prices(), tried)) return *price;
   }
   return kUnknownPrice;
 }

@@ -25,8 +25,10 @@ const PriceTable& list_prices();
 // empty table. Error: invalid, stage "prices", names what is wrong.
 Result<PriceTable> read_prices(const std::string& path);
 
-// The name itself, else the longest entry that the name begins with ("gpt-4o-mini-2024-07-18"),
-// without a vendor before a slash ("openai/gpt-4o-mini"); overrides first.
+// `model` as the models name themselves: "gpt-4o-mini", or with where it is asked
+// ("https://host/v1|gpt-4o-mini"). The name itself, else the longest entry that it begins with
+// ("gpt-4o-mini-2024-07-18"), without a vendor before a slash ("openai/gpt-4o-mini"). Overrides
+// count first, then that a model of this machine is free, then the list.
 Price price_of(const PriceTable& overrides, std::string_view model);
 std::int64_t cost_micro_usd(const Price& price, std::int64_t input_tokens,
                             std::int64_t output_tokens);

@@ -18,7 +18,10 @@ constexpr std::size_t kMessageChars = 4000;  // of one message in a window
 }  // namespace
 
 WindowPort::WindowPort(Store& store, BodyStore& bodies, WindowOptions options)
-    : store_(store), bodies_(bodies), options_(std::move(options)) {
+    : PaidPort(store, options.limits),
+      store_(store),
+      bodies_(bodies),
+      options_(std::move(options)) {
   scanned_types_ = {event_type::kMessageObserved, event_type::kMessageSighted,
                     options_.completed_type,      event_type::kBatchParked,
                     event_type::kSessionMarked,   event_type::kSessionDeleted};
@@ -183,7 +186,7 @@ Result<std::shared_ptr<const Batch>> WindowPort::load(const Load& load, TimeMs n
     if (sessions_.empty() && cursor.position.value < scanned_) batch->passed = 1;
   }
   if (!batch->items.empty() && !options_.local) {
-    CLAWMARK_ASSIGN(batch->budget_until, budget_until(store_.db(), options_.limits, now));
+    CLAWMARK_ASSIGN(batch->budget_until, spent_until(now));
   }
   job_.batch = batch;
   return std::shared_ptr<const Batch>(std::move(batch));
@@ -325,12 +328,6 @@ Status WindowPort::commit(const Commit& commit, TimeMs now) {
     } else if (const auto event = completed(items, commit.answer)) {
       CLAWMARK_TRY(store_.log().append(txn, *event));
     }
-    if (!options_.local) {
-      const Usage& usage = commit.answer.usage;
-      const std::int64_t more = usage.input_tokens > 0 ? usage.input_tokens - estimated_tokens_ : 0;
-      CLAWMARK_TRY(add_spend(txn.db(), options_.worker, options_.model,
-                             {0, more, usage.output_tokens, 0}, now));
-    }
   }
   for (const Seq message : job_.retried) {
     if (done.contains(message.value)) CLAWMARK_TRY(unpark_message(txn, id(), message));
@@ -354,11 +351,6 @@ Status WindowPort::park(const Park& park, TimeMs now) {
   CLAWMARK_TRY(txn.commit());
   forget(job_.session, message);
   return Ok{};
-}
-
-Status WindowPort::called(const CallModel& call, bool answered, TimeMs now) {
-  estimated_tokens_ = answered ? call.input_tokens : 0;
-  return add_spend(store_.db(), options_.worker, options_.model, {1, estimated_tokens_, 0, 0}, now);
 }
 
 Result<std::int64_t> WindowPort::pending(TimeMs) {

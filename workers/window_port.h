@@ -20,8 +20,7 @@
 #include "models/model.h"
 #include "projections/messages.h"
 #include "workers/body_patience.h"
-#include "workers/budget.h"
-#include "workers/port.h"
+#include "workers/paid_port.h"
 
 namespace clawmark {
 
@@ -37,14 +36,13 @@ struct WindowOptions {
   BudgetLimits limits;
 };
 
-class WindowPort : public Port {
+class WindowPort : public PaidPort {
  public:
   WindowPort(Store& store, BodyStore& bodies, WindowOptions options);
   WorkerId id() const override { return {options_.worker, 1}; }
   Result<std::shared_ptr<const Batch>> load(const Load& load, TimeMs now) override;
   Status commit(const Commit& commit, TimeMs now) override;
   Status park(const Park& park, TimeMs now) override;
-  Status called(const CallModel& call, bool answered, TimeMs now) override;
   Result<std::int64_t> pending(TimeMs now) override;
   void drain(bool on) override { drain_ = on; }
 
@@ -89,6 +87,7 @@ class WindowPort : public Port {
     std::vector<std::pair<Seq, bool>> gone;  // no text; true: not just now
   };
 
+  std::string paid_model() const override { return options_.model; }
   Result<bool> scan(TimeMs now);  // true: there is more to scan
   Status see(const Event& event, TimeMs now);
   void forget(const SessionName& name, std::int64_t seq);
@@ -109,7 +108,6 @@ class WindowPort : public Port {
   bool drain_ = false;
   Job job_;
   BodyPatience patience_;
-  std::int64_t estimated_tokens_ = 0;
 };
 
 }  // namespace clawmark

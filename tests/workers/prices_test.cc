@@ -21,6 +21,34 @@ TEST(Prices, a_dated_or_prefixed_name_is_its_model_and_a_longer_name_is_another)
   EXPECT_DOUBLE_EQ(price_of({}, "builtin-words-1").input_usd, 0);
 }
 
+TEST(Prices, C164_a_model_costs_by_its_name_wherever_it_is_asked_and_nothing_on_this_machine) {
+  for (const char* here : {"http://127.0.0.1:8080/v1", "http://localhost:11434",
+                           "http://[::1]:1/v1", "http://LocalHost/v1", "http://127.8.9.1",
+                           "http://llm.localhost:80/v1", "http://0.0.0.0:8080/v1"}) {
+    for (const char* model : {"m1", "gpt-4o", "Qwen/Qwen3-Embedding-0.6B"}) {
+      const Price price = price_of({}, std::string(here) + "|" + model);
+      EXPECT_DOUBLE_EQ(price.input_usd + price.output_usd, 0) << here << " " << model;
+    }
+  }
+  const std::string provider = "https://api.openai.com/v1|";
+  EXPECT_DOUBLE_EQ(price_of({}, provider + "text-embedding-3-small").input_usd, 0.02);
+  EXPECT_DOUBLE_EQ(price_of({}, provider + "gpt-4o-mini-2024-07-18").output_usd, 0.60);
+  EXPECT_DOUBLE_EQ(price_of({}, "https://openrouter.ai/api/v1|openai/gpt-4o").input_usd, 2.5);
+  EXPECT_DOUBLE_EQ(price_of({}, provider + "nobody").input_usd, kUnknownPrice.input_usd);
+  // A name that only looks like this machine is another's.
+  for (const char* there : {"http://localhost.example.com/v1", "http://127.example.com",
+                            "http://10.0.0.7:8080/v1", "http://me@127.0.0.1.example.com/v1"}) {
+    EXPECT_DOUBLE_EQ(price_of({}, std::string(there) + "|m1").input_usd, kUnknownPrice.input_usd)
+        << there;
+  }
+  // What the operator says comes first, by the bare name or with the place.
+  const PriceTable own = {
+      {"m1", {1, 2}}, {"http://127.0.0.1:8080/v1|m1", {5, 6}}, {"http", {9, 9}}};
+  EXPECT_DOUBLE_EQ(price_of(own, "http://127.0.0.1:1/v1|m1").input_usd, 1);
+  EXPECT_DOUBLE_EQ(price_of(own, "http://127.0.0.1:8080/v1|m1").input_usd, 5);
+  EXPECT_DOUBLE_EQ(price_of(own, "http://127.0.0.1:8080/v1|m2").input_usd, 0);
+}
+
 TEST(Prices, a_file_overrides_and_says_what_is_wrong_with_it) {
   support::TempDir dir;
   EXPECT_TRUE(read_prices(dir / "none.json")->empty());
