@@ -280,7 +280,11 @@ Result<Database> Database::open_memory() {
   count_no_memory();
   auto state = std::make_unique<State>();
   state->path = ":memory:";
-  const int code = sqlite3_open(":memory:", &state->handle);
+  // Names of files that are attached may be URIs, as everywhere.
+  const int code = sqlite3_open_v2(":memory:", &state->handle,
+                                   SQLITE_OPEN_URI | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                                       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+                                   nullptr);
   if (code != SQLITE_OK) return sqlite_error(code, "open memory", sqlite3_errstr(code));
   Database db(std::move(state));
   CLAWMARK_TRY(db.exec("PRAGMA foreign_keys=ON; PRAGMA recursive_triggers=ON;"));

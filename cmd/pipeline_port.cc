@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/secrets.h"
+#include "cmd/verify_store.h"
 #include "projections/rebuild.h"
 #include "workers/driver.h"
 #include "workers/history_state.h"
@@ -148,33 +149,12 @@ Result<json::object> PipelinePort::rebuild_all(const std::string& only) {
   return json::object{{"ok", true}, {"projections", std::move(rows)}};
 }
 
-Result<json::object> PipelinePort::verify_all() {
-  VerifyReport report;
-  CLAWMARK_TRY(pipeline_.run_on_writer([&](Store& store) -> Status {
-    CLAWMARK_ASSIGN(report, verify(store.db(), pipeline_.projections(), clock_.now()));
+Result<json::object> PipelinePort::verify_all(bool mend) {
+  const auto rebuild = [this](const std::string& name) -> Status {
+    CLAWMARK_TRY(rebuild_all(name));
     return Ok{};
-  }));
-  json::array rows, problems;
-  for (const auto& row : report.projections) {
-    rows.push_back(json::object{
-        {"name", row.name}, {"equal", row.equal}, {"live", row.live}, {"rebuilt", row.rebuilt}});
-  }
-  for (const auto& problem : report.problems) problems.emplace_back(problem);
-  json::array notes;
-  for (const auto& name : pipeline_.folded_again()) {
-    notes.emplace_back("the tables of " + name +
-                       " were missing or of an older version: they were folded again from the log "
-                       "when the store was opened");
-  }
-  json::object log{{"events", report.log.events},
-                   {"dense", report.log.dense},
-                   {"chain_valid", report.log.chain_valid}};
-  if (report.log.first_bad) log["first_bad"] = report.log.first_bad->value;
-  return json::object{{"ok", report.ok()},
-                      {"log", std::move(log)},
-                      {"projections", std::move(rows)},
-                      {"problems", std::move(problems)},
-                      {"notes", std::move(notes)}};
+  };
+  return verify_store(pipeline_, clock_, mend ? rebuild : RebuildOne());
 }
 
 Result<json::object> PipelinePort::estimate() {
@@ -222,17 +202,19 @@ Result<json::object> PipelinePort::purge_all() {
                       {"still_in", std::move(still_in)}};
 }
 
+Result<json::object> PipelinePort::retry_parked(const json::object& params) {
+  const Seq event{get_int(params, "event")};
+  CLAWMARK_ASSIGN(const auto count, pipeline_.retry_parked(get_string(params, "worker"), event));
+  return json::object{{"ok", true}, {"retried", static_cast<std::int64_t>(count)}};
+}
+
 Result<json::object> PipelinePort::run(std::string_view command, const json::object& params) {
   const Busy busy(busy_);
   if (command == "rebuild") return rebuild_all(get_string(params, "projection"));
-  if (command == "verify") return verify_all();
+  if (command == "verify") return verify_all(get_bool(params, "mend"));
   if (command == "purge") return purge_all();
   if (command == "estimate") return estimate();
-  if (command == "parked_retry") {
-    const Seq event{get_int(params, "event")};
-    CLAWMARK_ASSIGN(const auto count, pipeline_.retry_parked(get_string(params, "worker"), event));
-    return json::object{{"ok", true}, {"retried", static_cast<std::int64_t>(count)}};
-  }
+  if (command == "parked_retry") return retry_parked(params);
   if (command == "serve_context") {
     CLAWMARK_ASSIGN(const bool all, pipeline_.serve_context(get_bool(params, "ours")));
     return json::object{{"ok", true}, {"keeps_all", all}};

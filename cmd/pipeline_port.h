@@ -28,7 +28,8 @@ class PipelinePort final : public WriterPort {
  private:
   Result<DrainReport> drain_here(std::int64_t wait_ms);
   Result<json::object> rebuild_all(const std::string& only);
-  Result<json::object> verify_all();
+  Result<json::object> verify_all(bool mend);
+  Result<json::object> retry_parked(const json::object& params);
   Result<json::object> purge_all();
   Result<json::object> estimate();
 

@@ -1,17 +1,22 @@
 // The fold that keeps a signature of each text in history.
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <unordered_map>
 
+#include "log/event_log.h"
 #include "projections/digest.h"
 #include "projections/history.h"
 #include "projections/history_grams.h"
+#include "projections/rebuild.h"
 #include "projections/tables.h"
 
 namespace clawmark {
 namespace {
 
 constexpr std::string_view kPrefix = "history";
+constexpr std::size_t kReadAtOnce = 2000;  // of the log, when it is checked
 
 constexpr std::string_view kDdl = R"sql(
 CREATE TABLE IF NOT EXISTS history_grams__g#(
@@ -28,6 +33,28 @@ bool is_history(const Event& event) {
   const std::string noise = get_string(event.payload, "noise");
   return !event.redacted && (entry_class == "chat" || entry_class == "toolResult") &&
          (noise.empty() || noise == "command");
+}
+
+// Messages that ought to have a row once so much of the log is folded, ascending.
+Result<std::vector<std::int64_t>> history_up_to(Database& db, Seq end) {
+  std::vector<std::int64_t> seen, forgotten, out;
+  for (Seq after{0}; after < end;) {
+    CLAWMARK_ASSIGN(const auto events, EventLog::read(db, after, kReadAtOnce, kTypes));
+    for (const Event& event : events) {
+      if (event.seq > end) break;
+      if (event.type == event_type::kMessageForgotten) {
+        forgotten.push_back(get_int(event.payload, "message"));
+      } else if (event.type == event_type::kMessageObserved && is_history(event)) {
+        seen.push_back(event.seq.value);
+      }
+    }
+    if (events.size() < kReadAtOnce) break;
+    after = events.back().seq;
+  }
+  std::sort(forgotten.begin(), forgotten.end());
+  std::set_difference(seen.begin(), seen.end(), forgotten.begin(), forgotten.end(),
+                      std::back_inserter(out));
+  return out;
 }
 
 class HistoryProjection final : public Projection {
@@ -77,6 +104,21 @@ class HistoryProjection final : public Projection {
     }
     signatures_.clear();
     return Ok{};
+  }
+
+  Result<std::vector<std::string>> check(Database& db, int generation) const override {
+    CLAWMARK_ASSIGN(const Seq end, folded_through(db, name()));
+    CLAWMARK_ASSIGN(const auto wanted, history_up_to(db, end));
+    std::vector<std::int64_t> kept;
+    Tables tables(db, kPrefix, generation);
+    CLAWMARK_TRY(tables.each("SELECT message FROM history_grams__g# ORDER BY message",
+                             [&](Statement& row) { kept.push_back(row.integer(0)); }));
+    std::vector<std::int64_t> missing;
+    std::set_difference(wanted.begin(), wanted.end(), kept.begin(), kept.end(),
+                        std::back_inserter(missing));
+    if (missing.empty()) return std::vector<std::string>{};
+    return std::vector<std::string>{std::to_string(missing.size()) +
+                                    " messages of history have no signature"};
   }
 
   // Not of the signatures: a text that is gone has none.

@@ -87,6 +87,15 @@ Result<bool> has_tables(Database& db, const Projection& projection, int generati
   return true;
 }
 
+Result<bool> is_beyond_the_log(Database& db, const WorkerId& worker) {
+  CLAWMARK_ASSIGN(const Seq head, EventLog::head(db));
+  CLAWMARK_ASSIGN(
+      const auto found,
+      db.query_int("SELECT 1 FROM cursors WHERE worker = ?1 AND generation = ?2 AND pos > ?3",
+                   worker.name, worker.generation, head.value));
+  return found.has_value();
+}
+
 // Whether generation live+1 is half-built by this very fold, so that only the rest is to be folded.
 Result<bool> is_resumable(Database& db, const Projection& projection, int live) {
   CLAWMARK_ASSIGN(const auto recorded,
@@ -99,6 +108,8 @@ Result<bool> is_resumable(Database& db, const Projection& projection, int live) 
                   db.query_int("SELECT 1 FROM cursors WHERE worker = ?1 AND generation = ?2",
                                worker.name, worker.generation));
   if (!cursor) return false;
+  CLAWMARK_ASSIGN(const bool beyond, is_beyond_the_log(db, worker));
+  if (beyond) return false;
   return has_tables(db, projection, live + 1);
 }
 
@@ -166,8 +177,10 @@ Status ensure_projections(Database& db, std::span<Projection* const> projections
     // under a cursor at the head would pass for complete.
     CLAWMARK_ASSIGN(auto txn, Transaction::begin(db));
     CLAWMARK_TRY(db.exec(projection->views(static_cast<int>(*generation))));
-    CLAWMARK_TRY(
-        load_cursor(db, projection_worker(projection->name(), static_cast<int>(*generation))));
+    const auto cursor =
+        load_cursor(db, projection_worker(projection->name(), static_cast<int>(*generation)));
+    // One beyond the log makes it outdated, and is left to the rebuild.
+    if (!cursor.ok() && cursor.error().reason != "beyond_head") return cursor.error();
     CLAWMARK_TRY(txn.commit());
   }
   return Ok{};
@@ -182,7 +195,9 @@ Result<std::vector<std::string>> outdated_projections(Database& db,
         const auto version,
         db.query_int("SELECT fold_version FROM projections WHERE name = ?1", projection->name()));
     CLAWMARK_ASSIGN(const bool there, has_tables(db, *projection, generation));
-    const bool whole = there && version.value_or(0) == projection->fold_version();
+    CLAWMARK_ASSIGN(const bool beyond,
+                    is_beyond_the_log(db, projection_worker(projection->name(), generation)));
+    const bool whole = there && !beyond && version.value_or(0) == projection->fold_version();
     if (!whole) out.emplace_back(projection->name());
   }
   return out;

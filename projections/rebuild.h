@@ -26,7 +26,8 @@ WorkerId projection_worker(std::string_view projection, int generation);
 // rebuild left, unless another can go on with it. Called at each start, with the store open for
 // writing.
 Status ensure_projections(Database& db, std::span<Projection* const> projections);
-// Names of those that must be built again: folded by an older version, or with tables missing.
+// Names of those that must be built again: folded by an older version, with tables missing, or with
+// a cursor beyond the log.
 Result<std::vector<std::string>> outdated_projections(Database& db,
                                                       std::span<Projection* const> projections);
 // Whether tables of a generation are there that no projection serves: of a rebuild that was killed,
@@ -67,10 +68,14 @@ struct VerifyReport {
   };
   std::vector<Row> projections;
   std::vector<std::string> problems;
+  std::vector<std::string> to_rebuild;  // projections that a rebuild puts right
   bool ok() const { return problems.empty(); }
 };
 // Log density, chain, hashes; cursors against the head; folds into a scratch generation and
 // compares; index against rows.
 Result<VerifyReport> verify(Database& db, std::span<Projection* const> projections, TimeMs now);
+// Of it only the projections, for a connection that may not write: folds in memory, which then
+// holds their tables.
+Result<VerifyReport> verify_projections(Database& db, std::span<Projection* const> projections);
 
 }  // namespace clawmark

@@ -8,6 +8,7 @@
 #include "projections/digest.h"
 #include "projections/projection.h"
 #include "projections/search.h"
+#include "projections/search_check.h"
 #include "projections/search_cues.h"
 #include "projections/search_index.h"
 #include "projections/search_tables.h"
@@ -24,14 +25,6 @@ constexpr std::array<std::string_view, 8> kTypes = {
     event_type::kSessionDeleted,   event_type::kEventRedacted,  event_type::kMessageForgotten,
     event_type::kSessionForgotten, event_type::kPersonForgotten};
 
-bool is_candidate(const Event& event) {
-  const std::string role = get_string(event.payload, "role");
-  return (role == "user" || role == "assistant") && get_string(event.payload, "class") == "chat" &&
-         get_string(event.payload, "noise").empty() &&
-         (event.scope.lane == Lane::kDirect || event.scope.lane == Lane::kGroup ||
-          event.scope.lane == Lane::kUnknown);
-}
-
 using Texts = std::unordered_map<std::int64_t, std::string>;
 
 class SearchFold {
@@ -44,7 +37,7 @@ class SearchFold {
     std::vector<Seq> out;
     for (const Event& event : events) {
       if (event.redacted) continue;
-      if (event.type == event_type::kMessageObserved && is_candidate(event)) {
+      if (event.type == event_type::kMessageObserved && is_search_candidate(event)) {
         out.push_back(event.seq);
       } else if (event.type == event_type::kMessageSighted) {
         const Seq message{get_int(event.payload, "message")};
@@ -132,7 +125,7 @@ class SearchFold {
 
   Status observed(const Event& event) {
     CLAWMARK_TRY(ledger_.observe(event));
-    if (!is_candidate(event)) return Ok{};
+    if (!is_search_candidate(event)) return Ok{};
     const std::string session_id = get_string(event.payload, "session_id");
     CLAWMARK_TRY(ledger_.sight(event.seq, event.scope.agent, session_id,
                                get_string(event.payload, "session_key")));
@@ -371,16 +364,15 @@ class SearchProjection final : public Projection {
   }
 
   Result<std::vector<std::string>> check(Database& db, int generation) const override {
-    std::vector<std::string> problems;
     const auto sound = db.exec(
         generation_sql("INSERT INTO search_fts__g#(search_fts__g#) VALUES('integrity-check')",
                        kPrefix, generation));
-    if (!sound.ok()) {
+    // On a connection that may not write the words are read all the same.
+    if (!sound.ok() && sound.error().reason != "readonly") {
       if (sound.error().kind == ErrorKind::kRetriable) return sound.error();
-      problems.push_back("the search index is damaged: " + describe(sound.error()) +
-                         "; run clawmark rebuild search");
+      return std::vector<std::string>{"the full-text index is damaged: " + describe(sound.error())};
     }
-    return problems;
+    return check_search(db, generation);
   }
 
  private:

@@ -211,22 +211,22 @@ Result<std::size_t> EmbedPort::pick_next(Job& job, std::size_t limit, std::vecto
   return static_cast<std::size_t>(through.value - cursor.position.value);
 }
 
-// Parked, or every chunk has a vector of this model.
+// Parked, or every chunk has a vector of this model, and of its length.
 Result<bool> EmbedPort::is_done(Seq message) {
   Database& db = store_.db();
   CLAWMARK_ASSIGN(const auto open,
                   db.query_int("SELECT count(*) - count(v.hash) FROM chunks c LEFT JOIN vectors v"
-                               " ON v.model = ? AND v.hash = c.hash WHERE c.message = ?"
-                               " HAVING count(*) > 0",
-                               generation_, message.value));
+                               " ON v.model = ? AND v.hash = c.hash AND length(v.vector) = ?"
+                               " WHERE c.message = ? HAVING count(*) > 0",
+                               generation_, model_.dims, message.value));
   if (open && *open == 0) return true;
   return is_parked(db, id(), message);
 }
 
 Result<bool> EmbedPort::has_vector(const Hash256& hash) {
   CLAWMARK_ASSIGN(const auto row, store_.db().query_int("SELECT 1 FROM vectors WHERE model = ?"
-                                                        " AND hash = ?",
-                                                        generation_, hash));
+                                                        " AND hash = ? AND length(vector) = ?",
+                                                        generation_, hash, model_.dims));
   return row.has_value();
 }
 
@@ -276,8 +276,8 @@ Status EmbedPort::put_vector(Transaction& txn, const Hash256& hash, const Vector
     codes.push_back(static_cast<std::uint8_t>(static_cast<std::int8_t>(code)));
   }
   return txn.db().run(
-      "INSERT OR IGNORE INTO vectors(model, hash, scale, vector)"
-      " VALUES (?, ?, ?, ?)",
+      "INSERT INTO vectors(model, hash, scale, vector) VALUES (?, ?, ?, ?) ON CONFLICT(model, hash)"
+      " DO UPDATE SET scale = excluded.scale, vector = excluded.vector",
       generation_, hash, static_cast<double>(scale), std::span<const std::uint8_t>(codes));
 }
 

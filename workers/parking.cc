@@ -123,6 +123,16 @@ Result<std::size_t> retry_parked(Store& store, std::string_view worker, Seq even
                                                " AND (? = 0 OR event = ?) ORDER BY event"));
   query->with(worker, worker, event.value, event.value);
   CLAWMARK_ASSIGN(const auto rows, rows_of(*query));
+  if (rows.empty() && event.value != 0) {
+    CLAWMARK_ASSIGN(const auto known, txn.db().query_int("SELECT 1 FROM parked WHERE event = ?1"
+                                                         " AND (?2 = '' OR worker = ?2)",
+                                                         event.value, worker));
+    if (!known) {
+      return make_error(ErrorKind::kNotFound, "parked", "not_parked",
+                        "nothing is parked under number " + std::to_string(event.value) +
+                            "; see: clawmark parked list");
+    }
+  }
   CLAWMARK_TRY(mark_retried(txn, store.log(), rows, now));
   CLAWMARK_TRY(txn.commit());
   return rows.size();

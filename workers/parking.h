@@ -30,8 +30,9 @@ Status unpark_message(Transaction& txn, const WorkerId& worker, Seq message);
 Result<bool> is_parked(Database& db, const WorkerId& worker, Seq message);
 // Parked items that somebody asked to try again.
 Result<std::vector<Seq>> retry_wanted(Database& db, const WorkerId& worker, std::size_t limit);
-// Asks for another try of every parked item (of one worker when `worker` is not empty); how many
-// there are.
+// Asks for another try of every parked item (of one worker when `worker` is not empty, of one item
+// when `event` is not zero); how many there are, those that were asked for before not counted.
+// Error: not_found "not_parked" when nothing is parked under that number.
 Result<std::size_t> retry_parked(Store& store, std::string_view worker, Seq event, TimeMs now);
 // The same for what waits for this carrier of this agent (empty: of all), which can be read again.
 Result<std::size_t> retry_away(Store& store, std::string_view carrier, std::string_view agent,

@@ -12,21 +12,22 @@ namespace {
 
 constexpr std::int64_t kFixMs = 3'600'000;
 
-// What can be put right without a decision: rights of files, and projections that have to be folded
-// again. Everything else needs its owner.
+// What can be put right without a decision: rights of files, and what differs from the log or can
+// be made again from it and from the host's history. Everything else needs its owner.
 void fix(Session& session) {
   for (const auto& done : fix_permissions(session.config()))
     std::fprintf(stderr, "%s\n", done.c_str());
-  const auto verified = session.ask("verify", {}, Access::kWrite, kFixMs);
-  if (!verified.ok()) {
-    std::fprintf(stderr, "verify: %s\n", verified.error().message.c_str());
+  const auto mended = session.ask("verify", json::object{{"mend", true}}, Access::kWrite, kFixMs);
+  if (!mended.ok()) {
+    std::fprintf(stderr, "verify: %s\n", mended.error().message.c_str());
     return;
   }
-  if (get_bool(*verified, "ok", true)) return;
-  const auto rebuilt = session.ask("rebuild", {}, Access::kWrite, kFixMs);
-  std::fprintf(stderr, "rebuild: %s\n",
-               rebuilt.ok() ? "projections were folded again from the log"
-                            : rebuilt.error().message.c_str());
+  for (const char* list : {"notes", "mended"}) {
+    const auto* lines = find_array(*mended, list);
+    for (const auto& line : lines != nullptr ? *lines : json::array()) {
+      if (line.is_string()) std::fprintf(stderr, "%s\n", line.get_string().c_str());
+    }
+  }
 }
 
 int doctor(Session& session, bool fixing) {
@@ -67,7 +68,7 @@ void add_doctor(Registry& registry) {
       registry.add("doctor", "named checks, each with what to do",
                    [fixing](Session& session) { return doctor(session, *fixing); });
   arguments.flag("--fix", *fixing,
-                 "close files to others, and fold again what differs from the log");
+                 "close files to others, and make again what differs from the log or is missing");
 }
 
 }  // namespace clawmark

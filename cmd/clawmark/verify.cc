@@ -1,5 +1,5 @@
-// clawmark verify: the log's chain, and every projection against a fresh fold. Exit code 1 when
-// something differs.
+// clawmark verify: the log's chain, every projection against a fresh fold, the indexes against the
+// log, texts and vectors against their names. Exit code 1 when something differs.
 
 #include <cstdio>
 #include <utility>
@@ -10,7 +10,7 @@ namespace clawmark {
 
 void add_verify(Registry& registry) {
   registry.add(
-      "verify", "check the log's chain and fold everything anew to compare",
+      "verify", "check the log's chain, texts and vectors, and fold everything anew to compare",
       [](Session& session) -> int {
         const auto answer = session.ask("verify", {}, Access::kWrite, 24 * 3'600'000);
         const int code = session.finish(answer, [&](const json::object& found) {
@@ -19,6 +19,8 @@ void add_verify(Registry& registry) {
                         cell(*log, "dense", "UTC").c_str(),
                         cell(*log, "chain_valid", "UTC").c_str());
           }
+          std::printf("vault: %s texts; %s vectors\n", cell(found, "texts", "UTC").c_str(),
+                      cell(found, "vectors", "UTC").c_str());
           print_rows(found, "projections", {"name", "equal", "live", "rebuilt"},
                      session.config().timezone, "");
           for (const auto& [list, mark] : {std::pair{"notes", '*'}, std::pair{"problems", '!'}}) {
