@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/secrets.h"
+#include "base/sqlite_version.h"
 #include "cmd/doctor_parts.h"
 #include "cmd/source_options.h"
 #include "cmd/terminal.h"
@@ -79,7 +80,8 @@ void check_environment(std::vector<Check>& out) {
     out.push_back(
         warn("environment", "no time zone database: dates are shown in UTC", "install tzdata"));
   } else {
-    out.push_back(ok("environment", "home folder and time zones are there"));
+    out.push_back(ok("environment", "home folder and time zones are there; SQLite " +
+                                        std::string(sqlite_version())));
   }
 }
 
@@ -142,7 +144,7 @@ void check_cursors(Database& db, std::vector<Check>& out) {
       well = false;
       out.push_back(bad("cursors",
                         name + " is beyond the end of the log: the store was restored without it",
-                        "clawmark rebuild"));
+                        "clawmark doctor --fix; then restart clawmarkd if it runs"));
     } else if (cursor.state == "stopped" || cursor.state == "blocked") {
       well = false;
       out.push_back(bad("cursors",
@@ -371,8 +373,11 @@ std::vector<Check> run_doctor(const DoctorInputs& inputs) {
       [&](auto& out) { check_environment(out); },
       [&](auto& out) { check_store(config, out); },
       store_part(check_disk),
+      store_part(check_pages),
       store_part(check_projections),
+      store_part(check_digests),
       store_part(check_index),
+      store_part(check_vault),
       store_part(check_readable),
       store_part(check_forgotten),
       [&](auto& out) { check_permissions(config, out); },

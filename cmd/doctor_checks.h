@@ -17,7 +17,7 @@ std::string_view to_string(CheckState state);
 
 struct Check {
   std::string name;  // "configuration", "environment", "store", "log", "cursors", "disk",
-                     // "projections", "index", "forgotten", "permissions", "sources", "daemon",
+                     // "file", "projections", "digests", "index", "vault", "vectors", "forgotten", "permissions", "sources", "daemon",
                      // "models", "plugin", "lag"
   CheckState state = CheckState::kOk;
   std::string message;

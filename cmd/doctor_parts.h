@@ -24,6 +24,13 @@ std::vector<Check> check_projections(const Config& config);
 // "index": every message that may be recalled is in the search index or said why not, vectors stand
 // for messages that are there, and the full-text index is sound.
 std::vector<Check> check_index(const Config& config);
+// "file": SQLite's own check of its pages.
+std::vector<Check> check_pages(const Config& config);
+// "digests": every projection is the fold of the log, and the indexes fit the log and themselves.
+std::vector<Check> check_digests(const Config& config);
+// "vault", "vectors": texts are what their hash says, those that are kept are there, and every
+// message that was embedded has its vectors. Reads every text.
+std::vector<Check> check_vault(const Config& config);
 // "skipped": lines and rows that could not be read, all by number and the newest by name. "texts":
 // messages whose text neither a carrier nor the vault gives any more.
 std::vector<Check> check_readable(const Config& config);

@@ -102,4 +102,13 @@ std::int64_t HealthMemory::stuck_ms(const WorkerState& worker, std::int64_t stea
   return steady_ms - known.since_ms;
 }
 
+std::string HealthMemory::damage(std::int64_t steady_ms, const std::function<std::string()>& look) {
+  const std::lock_guard lock(mutex_);
+  if (!looked_ms_ || steady_ms - *looked_ms_ >= kMinuteMs) {
+    damage_ = look();
+    looked_ms_ = steady_ms;
+  }
+  return damage_;
+}
+
 }  // namespace clawmark

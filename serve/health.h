@@ -4,8 +4,10 @@
 // does not move turns health red, whatever the reason.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +52,9 @@ class HealthMemory {
   // How long a worker that has something before it has not moved; 0 when it moves or is done.
   std::int64_t stuck_ms(const WorkerState& worker, std::int64_t steady_ms);
 
+  // What `look` says of the store's file, asked anew once a minute at most; empty: well.
+  std::string damage(std::int64_t steady_ms, const std::function<std::string()>& look);
+
  private:
   struct Progress {
     Seq position;
@@ -58,6 +63,8 @@ class HealthMemory {
   std::mutex mutex_;
   std::map<std::string, std::int64_t> since_;
   std::map<std::string, Progress> workers_;
+  std::string damage_;
+  std::optional<std::int64_t> looked_ms_;
 };
 
 }  // namespace clawmark

@@ -5,10 +5,12 @@
 
 #include "base/disk.h"
 #include "base/files.h"
+#include "base/sqlite_version.h"
 #include "log/cursor.h"
 #include "log/event_log.h"
 #include "projections/overview.h"
 #include "projections/search.h"
+#include "serve/store_signs.h"
 #include "serve/tools.h"
 
 namespace clawmark {
@@ -259,7 +261,8 @@ void look_at_disk(const std::string& folder, std::vector<Sign>& out) {
                      std::to_string(*left / 1024) + " KiB): nothing new can be kept"});
 }
 
-void look_at_store(Database& db, std::vector<Sign>& out) {
+void look_at_store(Serving& serving, Database& db, std::vector<Sign>& out) {
+  look_for_damage(serving, db, out);
   if (const auto sources = read_source_states(db); sources.ok()) {
     for (const SourceStateRow& source : *sources) {
       if (source.state == "ok" || source.state == "not_initialised" ||
@@ -309,13 +312,15 @@ std::vector<Sign> signs_of(Serving& serving) {
   look_at_workers(serving, worker_states(serving, **lease), out);
   if (serving.index) {
     const IndexState index = serving.index->state();
-    if (!index.failure.empty()) {
+    if (says_damage(index.failure)) {
+      out.push_back({"store", "index", "the store cannot be read: " + index.failure});
+    } else if (!index.failure.empty()) {
       out.push_back({"index", "", "the vector index: " + index.failure});
     }
   }
   look_at_plugin(serving, out);
   look_at_disk(dir_name(serving.config()->db_path), out);
-  look_at_store(**lease, out);
+  look_at_store(serving, **lease, out);
   return out;
 }
 
@@ -346,6 +351,7 @@ json::object status_json(Serving& serving) {
   }
   out["health"] = health_word(told);
   out["version"] = serving.version;
+  out["sqlite"] = sqlite_version();
   out["timezone"] = config->timezone.empty() ? std::string("UTC") : config->timezone;
   out["inert"] = !config->problems.empty();
   out["problems"] = std::move(problems);

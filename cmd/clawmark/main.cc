@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/logging.h"
+#include "base/sqlite_version.h"
 #include "cmd/clawmark/outward.h"
 #include "cmd/clawmark/reference.h"
 #include "cmd/config_flags.h"
@@ -135,7 +136,8 @@ void add_all(Registry& registry) {
 
 int run_command_line(int argc, char** argv) {
   CLI::App app{"Clawmark: a memory for OpenClaw agents", "clawmark"};
-  app.set_version_flag("--version", "clawmark " + std::string(version_text()));
+  app.set_version_flag("--version", "clawmark " + std::string(version_text()) + "\nSQLite " +
+                                        std::string(sqlite_version()));
   app.require_subcommand(1);
   Globals globals;
   app.add_flag("--json", globals.json, "print the answer as JSON");

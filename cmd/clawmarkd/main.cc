@@ -14,6 +14,7 @@
 #include <ctime>
 
 #include "base/logging.h"
+#include "base/sqlite_version.h"
 #include "cmd/app.h"
 #include "cmd/clawmarkd/once.h"
 #include "cmd/config_flags.h"
@@ -119,7 +120,8 @@ int main(int argc, char** argv) {
   using namespace clawmark;
   CLI::App cli{"Clawmark's service: reads an OpenClaw history and answers on a socket",
                "clawmarkd"};
-  cli.set_version_flag("--version", "clawmarkd " + std::string(version_text()));
+  cli.set_version_flag("--version", "clawmarkd " + std::string(version_text()) + "\nSQLite " +
+                                        std::string(sqlite_version()));
   std::string config_file;
   std::map<std::string, std::string> flags;
   bool once = false;

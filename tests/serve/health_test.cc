@@ -110,5 +110,27 @@ TEST_F(HealthWorld, C001_the_old_store_after_an_upgrade_is_retired_and_any_other
   EXPECT_EQ(told[0].code, "source_stale");
 }
 
+TEST_F(HealthWorld, a_damaged_file_is_red_whatever_reads_it) {
+  EXPECT_EQ(health(), 200);
+  auto& db = world.store.db();
+  // A root page that is none: as a read of a damaged one ends.
+  must(db.exec("PRAGMA writable_schema = ON"));
+  must(db.exec("UPDATE sqlite_schema SET rootpage = 2147483 WHERE name = 'skipped_lines'"));
+  must(db.exec("PRAGMA writable_schema = RESET"));
+  world.serving->readers.clear();
+  wait(kMinuteMs);
+  EXPECT_EQ(health(), 503);
+  const auto told = warnings(*world.serving);
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told[0].code, "store");
+  EXPECT_TRUE(told[0].red);
+}
+
+TEST(Health, C171_status_reports_the_version_of_sqlite) {
+  World world;
+  const HttpAnswer answer = answer_call(*world.serving, {"GET", "/v1/status", {}, ""});
+  EXPECT_THAT(answer.body, testing::ContainsRegex("\"sqlite\":\"3\\.[0-9]+\\.[0-9]+\""));
+}
+
 }  // namespace
 }  // namespace clawmark

@@ -1,0 +1,46 @@
+#include "serve/store_signs.h"
+
+#include "log/cursor.h"
+#include "log/event_log.h"
+#include "projections/overview.h"
+#include "projections/search.h"
+
+namespace clawmark {
+namespace {
+
+bool is_damage(const Error& error) {
+  return error.stage == "sqlite" && (error.reason == "corrupt" || error.reason == "notadb");
+}
+
+// What the first read that meets damage says; empty: none does.
+std::string damage_met(Database& db) {
+  std::string found;
+  const auto note = [&](const auto& read) {
+    if (found.empty() && !read.ok() && is_damage(read.error())) found = describe(read.error());
+  };
+  note(read_overview(db));
+  note(read_source_states(db));
+  note(search_counts(db));
+  note(read_filtered(db));
+  note(read_skipped(db, 1));
+  note(read_parked(db, 1));
+  note(count_unread(db));
+  note(list_cursors(db));
+  note(EventLog::head(db));
+  return found;
+}
+
+}  // namespace
+
+bool says_damage(std::string_view failure) {
+  return failure.find("sqlite/corrupt") != std::string_view::npos ||
+         failure.find("sqlite/notadb") != std::string_view::npos;
+}
+
+void look_for_damage(Serving& serving, Database& db, std::vector<Sign>& out) {
+  const std::string damage =
+      serving.health.damage(serving.clock.steady_ms(), [&] { return damage_met(db); });
+  if (!damage.empty()) out.push_back({"store", "", "the store is damaged: " + damage});
+}
+
+}  // namespace clawmark
