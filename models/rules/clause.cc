@@ -146,7 +146,8 @@ void take_openers(Clause& clause) {
 // "hi Sam, I use …": a greeting's name goes with it.
 void take_greeted_name(Clause& clause) {
   if (clause.words.size() > 3 && clause.words[0].is_capital && clause.words[1].is_pause &&
-      !one_of(clause.words[0].lower, {"i", "we", "my", "our"})) {
+      !one_of(clause.words[0].lower,
+              {"i", "we", "my", "our", "decision", "decided", "todo", "task", "next", "plan"})) {
     Clause rest = clause;
     rest.words.erase(rest.words.begin(), rest.words.begin() + 2);
     take_openers(rest);
