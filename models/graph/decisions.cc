@@ -103,7 +103,7 @@ bool add_choice(Reading& reading, const Context& context, const Lead& lead, std:
                 bool outright) {
   const std::size_t reason = reason_at(context, from);
   Choice choice = read_choice(context, {from, reason});
-  if (choice.chosen.empty()) return false;
+  if (choice.chosen.empty() || context.is(from, {"to", "not"})) return false;
   if (!outright && !settles_something(context, choice)) return false;
   if (choice.subject.name.empty() && !choice.subject.unclear) choice.subject = lead.subject;
   const std::size_t verb = context.is(from - 1, {"with", "on", "for"}) ? from - 2 : from - 1;

@@ -37,6 +37,8 @@ std::vector<std::string> nodes(const std::string& text) {
   std::vector<std::string> out;
   for (const auto& node : read(text).nodes) {
     if (node.type == "person" && node.name == "Ada Byron") continue;
+    // Of what a known task might be called, the first.
+    if (node.only_status && !out.empty()) continue;
     std::string line = node.type + " " + node.name;
     if (!node.status.empty()) line += " [" + node.status + (node.only_status ? "?" : "") + "]";
     if (node.stated) line += " stated";
