@@ -72,7 +72,7 @@ void end_blocker(Reading& reading, const std::string& what, const std::string& b
   if (!what.empty()) add_status(reading, what, "active", {});
   if (by.empty()) return;
   if (what.empty()) {
-    add_status(reading, by, "done", {"fix", "solve", "resolve"});
+    add_status(reading, by, "done", {"fix"});
     return;
   }
   for (const std::string_view type : {"concept", "task"}) {

@@ -44,7 +44,7 @@ std::string choice_name(const Context& context, const Choice& choice);
 // "for the shop", with a blank before it; empty without a subject.
 std::string for_subject(const Subject& subject);
 
-// "because …", "since …", "due to …": where the reason begins; the number of words when there is
+// Where the reason begins ("because", "since", "due to"); the number of words when there is
 // none.
 std::size_t reason_at(const Context& context, std::size_t from);
 std::string reason_text(const Context& context, std::size_t reason);

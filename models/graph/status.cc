@@ -1,6 +1,7 @@
 // How tasks stand: done, under way, given up, open again.
 
 #include <algorithm>
+#include <array>
 
 #include "base/utf8.h"
 #include "models/graph/work.h"
@@ -13,23 +14,22 @@ using rules::Pattern;
 
 using Verbs = std::vector<std::string_view>;
 
-// Whose work is over when the thing is sent, shipped, …: it was made before.
+// Whose thing is done with it: sent, shipped, made.
 bool is_terminal(std::string_view verb) {
-  for (const std::string_view one : {"send", "publish", "print", "ship", "deploy", "release",
-                                     "merge", "upload", "finish", "complete"}) {
-    if (verb == one) return true;
-  }
-  return std::find(making_verbs().begin(), making_verbs().end(), verb) != making_verbs().end();
+  constexpr std::array<std::string_view, 8> kTerminal = {"send",   "publish", "print", "ship",
+                                                         "deploy", "release", "merge", "upload"};
+  return is_making_verb(verb) ||
+         std::find(kTerminal.begin(), kTerminal.end(), verb) != kTerminal.end();
 }
 
 bool is_repair(std::string_view verb) {
   return verb == "fix" || verb == "solve" || verb == "resolve";
 }
 
-// The verbs that a task may go under when its thing is `participle`.
+// The verbs that a task may go under whose thing was so treated.
 Verbs verbs_of(std::string_view verb) {
-  if (is_repair(verb)) return {"fix", "solve", "resolve"};
-  if (verb == "finish" || verb == "complete" || verb.empty()) return making_verbs();
+  if (verb.empty() || is_making_verb(verb)) return {};
+  if (is_repair(verb) && verb != "fix") return {verb, "fix"};
   return {verb};
 }
 
@@ -74,7 +74,7 @@ bool find_thing_done(Reading& reading, const Context& context) {
   const bool done = last == "done" || went;
   const std::string_view verb = done ? "" : work_verb_of_participle(last);
   Verbs verbs = verbs_of(verb);
-  if (went) verbs = {"send", "publish"};
+  if (went && last == "out") verbs = {"send"};
   if (!done && !is_terminal(verb) && !is_repair(verb)) {
     add_status_of_work(reading, name, "done", verbs);  // there is more to it than a look at it
     return true;
@@ -154,7 +154,7 @@ bool find_reopened(Reading& reading, const Context& context) {
   const std::string name = thing(context, span, 5);
   if (name.empty()) return false;
   const std::string_view verb = work_verb_of_participle(words[end - 1].lower);
-  add_status(reading, name, "pending", match ? verbs_of(verb) : Verbs{"fix", "solve", "resolve"});
+  add_status(reading, name, "pending", match ? verbs_of(verb) : Verbs{"fix"});
   return true;
 }
 
@@ -197,10 +197,7 @@ bool find_status(Reading& reading, const Context& context) {
     if (!match) continue;
     const std::string name = thing(context, match->captures.back(), 5);
     if (name.empty()) return false;
-    const bool over = rule.status == "cancelled";
-    Verbs verbs = over ? making_verbs() : Verbs();
-    if (over) verbs.insert(verbs.end(), {"send", "publish", "print"});
-    add_status(reading, name, rule.status, verbs);
+    add_status(reading, name, rule.status, {});
     return true;
   }
   for (const Pattern* pattern : {&kWorking, &kStarted, &kCancelled}) {

@@ -14,7 +14,9 @@ namespace {
 using rules::Pattern;
 
 void add_pending(Reading& reading, const TaskName& named) {
-  add_task(reading, named.name, "pending").due = named.due;
+  GraphNode& task = add_task(reading, named.name, "pending");
+  task.due = named.due;
+  if (!named.alias.empty()) task.aliases = {named.alias};
 }
 
 // Fields of work that have names like people: "Billing", "Support".

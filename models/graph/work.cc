@@ -112,11 +112,30 @@ bool is_errand_verb(std::string_view base) {
   return std::find(kErrands.begin(), kErrands.end(), base) != kErrands.end();
 }
 
+bool is_making_verb(std::string_view base) {
+  constexpr std::array<std::string_view, 10> kMaking = {"write",  "prepare", "make",      "create",
+                                                        "build",  "finish",  "implement", "draft",
+                                                        "design", "complete"};
+  return std::find(kMaking.begin(), kMaking.end(), base) != kMaking.end();
+}
+
 std::optional<TaskName> listed_name(const Context& context, Span span) {
   TaskName out;
   const Span what = without_date(context, span, out.due);
-  out.name = thing(context, what, 9);
+  out.name = thing(context, what, 10);
   if (out.name.empty()) return std::nullopt;
+  // "E-SEAT-409" is what is to be fixed, and what is solved.
+  const std::string& verb = context.words()[what.first].lower;
+  const std::size_t object = what.first + 1;
+  const bool known = object < what.last && is_identifier(context.words()[object]) &&
+                     what.last == object + 1 && (verb == "fix" || verb == "solve");
+  const bool names_thing = known || (object < what.last && is_making_verb(verb) &&
+                                     !context.is(object, {"up", "sure", "for", "to", "with"}));
+  if (!names_thing) return out;
+  std::string made = thing(context, {object, what.last}, 9);
+  if (made.empty()) return out;
+  out.alias = std::move(out.name);
+  out.name = std::move(made);
   return out;
 }
 
@@ -144,12 +163,9 @@ std::optional<TaskName> task_name(const Context& context, Span span) {
                           "back", "like", "by", "from", "something", "someone", "how"})) {
     return std::nullopt;
   }
-  TaskName out;
-  const Span what = without_date(context, span, out.due);
-  if (what.last <= object) return std::nullopt;
-  out.name = thing(context, what, 10);
-  if (out.name.empty()) return std::nullopt;
-  return out;
+  std::optional<TimeMs> due;
+  if (without_date(context, span, due).last <= object) return std::nullopt;
+  return listed_name(context, span);
 }
 
 GraphNode& add_task(Reading& reading, std::string name, std::string_view status) {
@@ -162,9 +178,11 @@ GraphNode& add_task(Reading& reading, std::string name, std::string_view status)
 void add_status_of_work(Reading& reading, const std::string& thing, std::string_view status,
                         const std::vector<std::string_view>& verbs) {
   const bool numbered = thing.find_first_of("0123456789") != std::string::npos;
+  const bool is_name = numbered && thing.find(' ') == std::string::npos;
   for (const std::string_view verb : verbs) {
+    if (is_name && verb == "fix") continue;  // "E-SEAT-409" goes by itself
     for (const std::string_view article : {" ", " the "}) {
-      if (numbered && article != " ") continue;  // "fix E-SEAT-409"
+      if (numbered && article != " ") continue;  // "send Migration 0007"
       add_only_status(reading, std::string(verb) + std::string(article) + thing, status);
     }
   }
@@ -174,12 +192,6 @@ void add_status(Reading& reading, const std::string& thing, std::string_view sta
                 const std::vector<std::string_view>& verbs) {
   add_only_status(reading, thing, status);
   add_status_of_work(reading, thing, status, verbs);
-}
-
-const std::vector<std::string_view>& making_verbs() {
-  static const std::vector<std::string_view> kMaking = {"write", "prepare", "make",     "create",
-                                                        "build", "finish",  "implement"};
-  return kMaking;
 }
 
 }  // namespace clawmark::graph_rules

@@ -7,44 +7,50 @@
 namespace clawmark::testing {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 std::vector<std::string> tasks(const std::string& said) {
   return things_of("task", said);
 }
 
 TEST(GraphTasks, what_is_done_ends_the_task_that_names_it) {
+  // What makes something goes by what it makes.
   EXPECT_THAT(tasks("TODO: write the invoice for ACME."),
-              ElementsAre("write the invoice for ACME [pending]"));
-  EXPECT_THAT(
-      tasks("The invoice for ACME is done."),
-      AllOf(Contains("invoice for ACME [done?]"), Contains("write the invoice for ACME [done?]"),
-            Not(Contains("send the invoice for ACME [done?]"))));
+              ElementsAre("invoice for ACME [pending]"));
+  EXPECT_THAT(graph_of("TODO: write the invoice for ACME.").nodes.at(0).aliases,
+              ElementsAre("write the invoice for ACME"));
+  for (const char* said : {"The invoice for ACME is done.", "I wrote the invoice for ACME.",
+                           "The invoice for ACME is written."}) {
+    EXPECT_THAT(tasks(said), ElementsAre("invoice for ACME [done?]")) << said;
+  }
+  // Another goes by its verb, too.
   EXPECT_THAT(tasks("I need to fix the login page."), ElementsAre("fix the login page [pending]"));
-  EXPECT_THAT(tasks("I fixed the login page."),
-              AllOf(Contains("login page [done]"), Contains("fix the login page [done?]"),
-                    Not(Contains("test the login page [done?]"))));
-  EXPECT_THAT(tasks("I wrote the release notes."), Contains("write the release notes [done?]"));
-  EXPECT_THAT(tasks("The newsletter is sent."),
-              AllOf(Contains("newsletter [done?]"), Contains("send the newsletter [done?]"),
-                    Not(Contains("write the newsletter [done?]"))));
-  EXPECT_THAT(tasks("E-SEAT-409 is solved."), Contains("fix E-SEAT-409 [done?]"));
+  EXPECT_THAT(
+      tasks("I fixed the login page."),
+      ElementsAre("login page [done]", "fix login page [done?]", "fix the login page [done?]"));
+  for (const char* said : {"The newsletter is sent.", "I sent the newsletter.",
+                           "The newsletter went out.", "The newsletter has been sent."}) {
+    EXPECT_THAT(tasks(said), ElementsAre("newsletter [done?]", "send newsletter [done?]",
+                                         "send the newsletter [done?]"))
+        << said;
+  }
   // What was looked at is not done.
   EXPECT_THAT(tasks("I tested the login page."),
               ElementsAre("test login page [done?]", "test the login page [done?]"));
+  EXPECT_THAT(tasks("TODO: fix E-SEAT-409."), ElementsAre("E-SEAT-409 [pending]"));
+  EXPECT_THAT(tasks("E-SEAT-409 is solved."), Contains("E-SEAT-409 [done?]"));
+  EXPECT_THAT(tasks("I went out with Anna."), IsEmpty());
 }
 
 TEST(GraphTasks, what_is_not_done_after_all_is_open_again) {
-  EXPECT_THAT(
-      tasks("The price list is not done after all."),
-      AllOf(Contains("price list [pending?]"), Contains("write the price list [pending?]")));
-  EXPECT_THAT(tasks("Actually, the price list isn't done."), Contains("price list [pending?]"));
-  EXPECT_THAT(tasks("E-SEAT-409 is open again."), Contains("fix E-SEAT-409 [pending?]"));
+  for (const char* said :
+       {"The price list is not done after all.", "Actually, the price list isn't done."}) {
+    EXPECT_THAT(tasks(said), ElementsAre("price list [pending?]")) << said;
+  }
+  EXPECT_THAT(tasks("E-SEAT-409 is open again."), Contains("E-SEAT-409 [pending?]"));
   for (const char* said : {"The price list is not done.", "The price list is almost done.",
                            "The price list is not done yet.", "The shop is open."}) {
     EXPECT_THAT(tasks(said), IsEmpty()) << said;
