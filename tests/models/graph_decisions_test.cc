@@ -124,6 +124,22 @@ TEST(GraphDecisions, one_persons_choice_counts_when_it_settles_something) {
   });
 }
 
+TEST(GraphDecisions, what_somebody_else_wrote_is_nobodys_decision_here) {
+  for (const char* said : {"Here is the mail from Peter: We decided to use Fortran.",
+                           "Here's the message from Peter:\n\nHi all. We decided to use Fortran.",
+                           "Peter wrote: we decided to use Fortran.",
+                           "Forwarded message from Peter. We decided to use Fortran.",
+                           "Fwd: We decided to use Fortran."}) {
+    EXPECT_THAT(things_of("decision", said), IsEmpty()) << said;
+  }
+  expect_decisions({
+      {"I wrote a mail to Peter. We decided to use Fortran as the language.",
+       "language: Fortran | language = Fortran"},
+      {"News from the meeting: we decided to use Fortran as the language.",
+       "language: Fortran | language = Fortran"},
+  });
+}
+
 TEST(GraphDecisions, dates_move) {
   for (const auto& [said, date] : std::initializer_list<std::pair<const char*, const char*>>{
            {"We decided to launch on 1 December.", "launch: 2026-12-01 | launch = 2026-12-01"},
