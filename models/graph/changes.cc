@@ -13,6 +13,7 @@ using rules::Pattern;
 struct Change {
   Span chosen, replaced, settles;  // empty: not said
   bool moves = false;              // also said of people and furniture
+  bool swaps = false;              // and this of people and seats
 };
 
 std::optional<Change> read_change(const Context& context, std::size_t verb) {
@@ -43,6 +44,7 @@ std::optional<Change> read_change(const Context& context, std::size_t verb) {
   for (const Pattern* pattern : {&kFrom, &kReplace, &kSwap, &kDrop}) {
     const auto match = pattern->match(words, verb);
     if (!match) continue;
+    out.swaps = pattern == &kSwap;
     out.replaced = match->captures[0];
     out.chosen = match->captures[1];
     return out;
@@ -57,15 +59,6 @@ std::optional<Change> read_change(const Context& context, std::size_t verb) {
     return out;
   }
   return std::nullopt;
-}
-
-// "payment provider", "database": what a thing is, not what it is for.
-bool is_kind_word(const Context& context, Span span) {
-  return context.is(
-      span.last - 1,
-      {"provider", "database", "db",      "framework", "library", "language", "host",  "hosting",
-       "cache",    "queue",    "editor",  "shell",     "browser", "tracker",  "cloud", "ci",
-       "platform", "engine",   "backend", "frontend",  "vendor",  "supplier"});
 }
 
 }  // namespace
@@ -86,13 +79,13 @@ bool add_change(Reading& reading, const Context& context, std::size_t verb, bool
   }
   // People move from town to town, and furniture to the left: only what is known to be a tool.
   if (change->moves && !tool && !(has_settled && named)) return false;
-  if (!decided && !named) return false;
+  if (!decided && (!named || (change->swaps && !tool))) return false;
   if (!has_replaced && !has_settled && !named) return false;
   choice.is_change = true;
   if (has_settled) {
     const std::string settled = thing(context, change->settles, 4);
     if (settled.empty()) return false;
-    if (!tool || is_kind_word(context, change->settles)) {
+    if (!tool || is_role(settled)) {
       choice.purpose = settled;
     } else {
       choice.subject = {settled, true, false};

@@ -3,6 +3,7 @@
 #include "models/graph/choice.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/utf8.h"
 #include "models/rules/dates.h"
@@ -53,7 +54,7 @@ std::string plain_purpose(const Context& context, Span span) {
 }
 
 // "as agreed", "as planned", "as well": says nothing of what it is for.
-bool is_role(const Context& context, std::size_t at) {
+bool says_role(const Context& context, std::size_t at) {
   return !context.is(
       at, {"agreed", "planned",   "discussed", "usual",    "before", "well", "soon", "long",
            "we",     "i",         "it",        "he",       "she",    "they", "you",  "always",
@@ -120,7 +121,7 @@ Choice read_choice(const Context& context, Span span) {
   }
   for (std::size_t at = last; at < span.last; ++at) {
     const std::size_t next = border_after(context, at + 1, span.last);
-    if (context.is(at, {"as"}) && at + 1 < next && is_role(context, at + 1)) {
+    if (context.is(at, {"as"}) && at + 1 < next && says_role(context, at + 1)) {
       if (out.purpose.empty()) out.purpose = plain_purpose(context, {at + 1, next});
     } else if (is_subject_word(context, at) && out.subject.name.empty()) {
       out.subject = read_subject(context, {at + 1, next});
@@ -128,7 +129,21 @@ Choice read_choice(const Context& context, Span span) {
       read_replaced(context, at, span.last, out);
     }
   }
+  if (out.purpose.empty() && is_role(out.subject.name)) {  // "Hetzner for the hosting"
+    out.purpose = out.subject.name;
+    out.subject = {};
+  }
   return out;
+}
+
+bool is_role(std::string_view name) {
+  constexpr std::array<std::string_view, 14> kRoles = {
+      "provider", "database", "db",    "framework", "library", "language", "hosting",
+      "host",     "cache",    "queue", "editor",    "shell",   "browser",  "tracker"};
+  const std::string lower = fold_case(name);
+  const std::string_view last = std::string_view(lower).substr(
+      lower.find_last_of(' ') == std::string::npos ? 0 : lower.find_last_of(' ') + 1);
+  return std::find(kRoles.begin(), kRoles.end(), last) != kRoles.end();
 }
 
 std::string kind_of(const Context& context, Span part) {

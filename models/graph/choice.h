@@ -31,6 +31,9 @@ Choice read_choice(const Context& context, Span span);
 // The words after "for", "in", "on".
 Subject read_subject(const Context& context, Span span);
 
+// "payment provider", "database": what a thing is, not what it is for.
+bool is_role(std::string_view name);
+
 // What the tool that stands in `part` is: "database"; empty when none does.
 std::string kind_of(const Context& context, Span part);
 // What a choice settles, without its subject: "payment provider", "database"; empty: unknown.

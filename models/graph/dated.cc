@@ -91,7 +91,7 @@ std::optional<FoundDate> date_moved_to(const Context& context, std::size_t from)
 bool find_moved(Reading& reading, const Context& context) {
   static const Pattern kPassive(
       "{5} is|are|was|were|has|have|had|got been? now|just|also? "
-      "moved|postponed|delayed|rescheduled|pushed|shifted|deferred|brought");
+      "moved|postponed|delayed|rescheduled|pushed|shifted|deferred|brought|extended");
   static const Pattern kActive("{4} moved|moves|slipped|slips back|forward? to|until|till *");
   static const Pattern kWe(
       "we|we've|i|i've have|just|now|also? just? "
@@ -121,16 +121,18 @@ bool add_dated_decision(Reading& reading, const Context& context, std::size_t ve
       "move|postpone|delay|push|reschedule|shift|defer|bring|change the|our {4} "
       "back|forward|from|to|until|till");
   static const Pattern kHold("hold|have|schedule|plan|set the|our {4} on|for|to|at");
+  static const Pattern kIs("the|our {4} is|will|takes be|place? on|for|to|at");
   const auto& words = context.words();
   const auto move = kMove.match(words, verb);
-  const auto hold = move ? std::nullopt : kHold.match(words, verb);
+  auto hold = move ? std::nullopt : kHold.match(words, verb);
+  if (!move && !hold) hold = kIs.match(words, verb);
   std::optional<FoundDate> date;
   std::string slot;
   if (move || hold) {
     const Span what = (move ? move : hold)->captures[0];
     date = move ? date_moved_to(context, what.last)
                 : rules::find_date(context.clause, what.last, context.said, context.zone);
-    if (!date || (hold && date->words.first > what.last + 1)) return false;
+    if (!date || (hold && date->words.first > hold->end)) return false;
     slot = event_of(context, what);
   } else {
     const Event* event = nullptr;
@@ -188,7 +190,15 @@ bool find_dated(Reading& reading, const Context& context) {
   const std::string slot = named_verb ? what + " " + context.words()[verb].lower
                            : context.is(verb, {"launches"}) ? what + " launch"
                                                             : what;
-  add_date(reading, context, slot, *date, reason_at(context, verb));
+  const std::size_t reason = reason_at(context, verb);
+  bool instead = false;
+  for (std::size_t at = verb; at < reason; ++at) {
+    instead = instead || context.is(at, {"now", "instead"});
+  }
+  if (instead && is_planned(fold_case(slot))) {
+    add_plan_change(reading, context, slot + ": " + day_of(*date), slot, *date, reason, true);
+  }
+  add_date(reading, context, slot, *date, reason);
   return true;
 }
 

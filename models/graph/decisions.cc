@@ -99,15 +99,39 @@ bool settles_something(const Context& context, const Choice& choice) {
   return tool || !choice.purpose.empty() || !choice.replaces.empty();
 }
 
+// "Vue for the shop and React for the admin page": where the second choice begins; `last` when
+// there is one only.
+std::size_t second_choice(const Context& context, std::size_t from, std::size_t last) {
+  const auto& words = context.words();
+  const auto is_purpose = [&](std::size_t at) { return context.is(at, {"for", "as", "in", "on"}); };
+  bool purpose = false;
+  for (std::size_t at = from; at + 3 < last; ++at) {
+    purpose = purpose || is_purpose(at);
+    if (!purpose || !context.is(at, {"and"})) continue;
+    if (!names_something(context, {at + 1, at + 2})) continue;
+    for (std::size_t next = at + 2; next < last && next < at + 5 && !words[next].is_pause; ++next) {
+      if (is_purpose(next)) return at + 1;
+    }
+  }
+  return last;
+}
+
 bool add_choice(Reading& reading, const Context& context, const Lead& lead, std::size_t from,
                 bool outright) {
   const std::size_t reason = reason_at(context, from);
-  Choice choice = read_choice(context, {from, reason});
+  const std::size_t second = second_choice(context, from, reason);
+  Choice choice = read_choice(context, {from, second < reason ? second - 1 : reason});
   if (choice.chosen.empty() || context.is(from, {"to", "not"})) return false;
   if (!outright && !settles_something(context, choice)) return false;
   if (choice.subject.name.empty() && !choice.subject.unclear) choice.subject = lead.subject;
   const std::size_t verb = context.is(from - 1, {"with", "on", "for"}) ? from - 2 : from - 1;
-  add_choice_decision(reading, context, choice, context.text({verb, reason}), reason);
+  const std::size_t end = second < reason ? second - 1 : reason;
+  add_choice_decision(reading, context, choice, context.text({verb, end}), reason);
+  if (second == reason) return true;
+  const Choice other = read_choice(context, {second, reason});
+  if (other.chosen.empty()) return true;
+  const std::string text = "use " + std::string(context.text({second, reason}));
+  add_choice_decision(reading, context, other, text, reason);
   return true;
 }
 

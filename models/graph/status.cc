@@ -108,6 +108,7 @@ bool find_work_done(Reading& reading, const Context& context) {
   if (context.is(span.first, {"i", "we", "you", "i'm", "we're", "not"})) return false;
   const auto named = listed_name(context, span);
   if (!named) return false;
+  if (!is_definite(context, span) && !context.is(span.first, {"a", "an"})) return false;
   const std::string& name = named->name;
   const std::string& past = context.words()[span.first - 1].lower;
   std::string_view verb = work_verb_of_past(past);

@@ -74,7 +74,8 @@ bool is_lasting_statement(const Context& context) {
   bool order = context.is(0, {"always", "never", "no", "don't"});
   for (std::size_t at = 0; at < words.size(); ++at) {
     if (!told && context.is(at, {"you", "your", "you're", "yourself", "me"})) return false;
-    concrete = concrete || (at > 0 && rules::is_hard(words[at]));
+    concrete = concrete || ((at > 0 || !context.clause.is_first || words[0].is_capital) &&
+                            rules::is_hard(words[at]));
   }
   if (context.is(0, {"to", "when", "how", "what", "why", "who", "me", "us", "even", "just", "it's",
                      "it"})) {

@@ -180,7 +180,8 @@ void add_status_of_work(Reading& reading, const std::string& thing, std::string_
   const bool numbered = thing.find_first_of("0123456789") != std::string::npos;
   const bool is_name = numbered && thing.find(' ') == std::string::npos;
   for (const std::string_view verb : verbs) {
-    if (is_name && verb == "fix") continue;  // "E-SEAT-409" goes by itself
+    if (is_name && (verb == "fix" || verb == "solve" || verb == "resolve"))
+      continue;  // "E-SEAT-409" goes by itself
     for (const std::string_view article : {" ", " the "}) {
       if (numbered && article != " ") continue;  // "send Migration 0007"
       add_only_status(reading, std::string(verb) + std::string(article) + thing, status);

@@ -255,9 +255,9 @@ std::string offset_text(int minutes) {
 
 // "was moved to 8 December": what was done is past, not the date.
 bool is_moved(const Words& words, std::size_t at) {
-  constexpr std::array<std::string_view, 9> kMoves = {"moved",       "postponed", "delayed",
-                                                      "rescheduled", "pushed",    "shifted",
-                                                      "deferred",    "brought",   "just"};
+  constexpr std::array<std::string_view, 10> kMoves = {
+      "moved",   "postponed", "delayed", "rescheduled", "pushed",
+      "shifted", "deferred",  "brought", "extended",    "just"};
   return at < words.size() &&
          std::find(kMoves.begin(), kMoves.end(), words[at].lower) != kMoves.end();
 }

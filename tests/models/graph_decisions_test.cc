@@ -57,6 +57,18 @@ TEST(GraphDecisions, a_choice_settles_something_for_its_subject_only) {
               ElementsAre("project project > component SQLite | database for unit tests"));
 }
 
+TEST(GraphDecisions, two_choices_of_one_sentence_have_a_subject_each) {
+  EXPECT_THAT(
+      things_of("decision", "We decided to use Vue for the shop and React for the admin page."),
+      ElementsAre("frontend for the shop: Vue | frontend for shop = Vue",
+                  "frontend for the admin page: React | frontend for admin page = React"));
+  expect_decisions({
+      {"We decided to use Postgres for the shop and the wiki.",
+       "database for the shop: Postgres | database for shop = Postgres"},
+      {"We've decided to go with Hetzner for hosting.", "hosting: Hetzner | hosting = Hetzner"},
+  });
+}
+
 TEST(GraphDecisions, changes_of_mind_say_what_they_replace) {
   expect_decisions({
       {"We decided to switch the payment provider to Mollie.",
@@ -155,6 +167,11 @@ TEST(GraphDecisions, dates_move) {
            {"We postponed the launch to 7 December.", "launch: 2026-12-07 | launch = 2026-12-07"},
            {"The premiere was moved to 8 December.",
             "premiere: 2026-12-08 | premiere = 2026-12-08"},
+           {"The launch is now on 9 December.", "launch: 2026-12-09 | launch = 2026-12-09"},
+           {"The deadline was extended to 9 December.",
+            "deadline: 2026-12-09 | deadline = 2026-12-09"},
+           {"We decided that the launch is on 9 December.",
+            "launch: 2026-12-09 | launch = 2026-12-09"},
            {"The carpenter was moved to 8 December.",
             "carpenter: 2026-12-08 | carpenter = 2026-12-08"},
            {"We decided to move the meeting to 4 December.",
@@ -164,6 +181,8 @@ TEST(GraphDecisions, dates_move) {
   expect_decisions({
       {"We decided to launch on 5 December instead.", "launch on 5 December | launch = 2026-12-05"},
       {"The launch has been postponed to 7 December.", "launch: 2026-12-07 | launch = 2026-12-07"},
+      {"The launch is now on 9 December.", "launch: 2026-12-09 | launch = 2026-12-09"},
+      {"The launch is on 9 December.", ""},
       {"The carpenter was moved to 8 December.", ""},
   });
   for (const char* said : {"The party was on 8 December.", "The desk was moved to the office.",
