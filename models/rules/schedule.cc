@@ -14,9 +14,9 @@ namespace {
 bool find_event(const Context& context) {
   static const Pattern kEvent(
       "the|my|our {4} "
-      "is|starts|begins|leaves|departs|happens|ends|opens|closes|arrives|are|got|has|have|was|were "
-      "been|now|due|scheduled|planned|set|moved|postponed|delayed|rescheduled|pushed|shifted|going?"
-      " "
+      "is|starts|begins|leaves|departs|happens|ends|opens|closes|arrives|are|got|has|have|was|were|"
+      "moved|slipped been? "
+      "now|due|scheduled|planned|set|moved|postponed|delayed|rescheduled|pushed|shifted|going? "
       "live? for|to|back|live? to?");
   const auto match = kEvent.match(context.words());
   if (!match) return false;
@@ -32,6 +32,12 @@ bool find_event(const Context& context) {
   // "the launch date" and "the launch" have one date.
   if (context.is(what.last - 1, {"date"}) && what.last > what.first + 1) --what.last;
   if (is_deictic(context.words()[what.first].lower)) return false;
+  // People move, too: the date of what is planned.
+  if (context.is(match->captures[0].last, {"moved", "slipped"}) &&
+      !context.is(what.last - 1, {"launch", "release", "premiere", "opening", "deadline", "demo",
+                                  "rollout", "meeting", "review", "migration", "event"})) {
+    return false;
+  }
   const bool personal = context.is(0, {"my"});
   std::string name(context.text(what));
   std::string key = key_under(personal ? "user." : "project.", object_key(context, what));
