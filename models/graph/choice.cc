@@ -30,7 +30,9 @@ bool is_subject_word(const Context& context, std::size_t at) {
 
 // "for now", "for the lower fees", "in the meeting": no subject.
 bool names_no_subject(const Context& context, Span span) {
-  return context.is(span.first,
+  return context.is(span.first, {"january", "february", "march", "april", "may", "june", "july",
+                                 "august", "september", "october", "november", "december"}) ||
+         context.is(span.first,
                     {"now", "its", "their", "better", "lower", "easier", "faster", "more", "good",
                      "sure", "example", "instance", "all", "version"}) ||
          context.is(

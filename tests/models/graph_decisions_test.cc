@@ -50,6 +50,8 @@ TEST(GraphDecisions, a_choice_settles_something_for_its_subject_only) {
       // no subject
       {"We decided to use Postgres for its speed.", "database: Postgres | database = Postgres"},
       {"We decided to use Postgres for now.", "database: Postgres | database = Postgres"},
+      {"We decided to use Postgres in December.", "database: Postgres | database = Postgres"},
+      {"We decided to use Postgres in the end.", "database: Postgres | database = Postgres"},
       {"We decided to use Postgres as agreed.", "database: Postgres | database = Postgres"},
       {"Decision: use Postgres as our main database.", "database: Postgres | database = Postgres"},
   });
@@ -73,6 +75,8 @@ TEST(GraphDecisions, changes_of_mind_say_what_they_replace) {
   expect_decisions({
       {"We decided to switch the payment provider to Mollie.",
        "payment provider: Mollie | payment provider = Mollie"},
+      {"We decided to switch the supplier from M\u00FCller to Schmidt.",
+       "supplier: Schmidt | supplier = Schmidt | replaces M\u00FCller"},
       {"We changed the payment provider to Mollie.",
        "payment provider: Mollie | payment provider = Mollie"},
       {"We decided to replace Stripe with Mollie.", "replace Stripe with Mollie | replaces Stripe"},
