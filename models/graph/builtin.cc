@@ -32,9 +32,12 @@ std::string thing(const Context& context, Span span, std::size_t words_max) {
   for (std::size_t at = what.first; at < what.last; ++at) {
     if (rules::is_deictic(words[at].lower)) return {};
   }
-  const bool pronoun = context.is(
-      what.first, {"i", "we", "you", "he", "she", "they", "them", "us", "me", "everything",
-                   "nothing", "all", "both", "there", "here", "now", "well", "one"});
+  const bool pronoun =
+      context.is(what.first,
+                 {"i",    "we",         "you",     "he",   "she",   "they",   "them",    "us",
+                  "me",   "everything", "nothing", "all",  "both",  "there",  "here",    "now",
+                  "well", "one",        "i'm",     "i've", "i'll",  "we're",  "we've",   "we'll",
+                  "he's", "she's",      "they're", "it's", "he'll", "she'll", "they'll", "that's"});
   return pronoun ? std::string() : std::string(context.text(what));
 }
 

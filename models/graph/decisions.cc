@@ -1,10 +1,9 @@
-// Decisions with their reason, what is used, and what happens when.
+// Decisions, with their reason and what they settle.
 
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "models/graph/rules.h"
-#include "models/rules/dates.h"
+#include "models/graph/choice.h"
 #include "models/rules/lexicon.h"
 #include "models/rules/pattern.h"
 
@@ -13,90 +12,37 @@ namespace {
 
 using rules::Pattern;
 
-constexpr char kProject[] = "project";  // the one a conversation is about, while it has no name
-
-// "because …", "since …", "due to …": where the reason begins; size() when there is none.
-std::size_t reason_at(const Context& context, std::size_t from) {
-  const auto& words = context.words();
-  for (std::size_t at = from; at < words.size(); ++at) {
-    if (context.is(at, {"because", "since", "cause"})) return at;
-    if (context.is(at, {"due"}) && context.is(at + 1, {"to"})) return at;
-    if (context.is(at, {"so"}) && context.is(at + 1, {"that"})) return at;
-  }
-  return words.size();
-}
-
-struct Choice {
-  std::string chosen, purpose, replaces;
-  std::vector<Span> parts;  // "Flask", "SQLite"
+// "For the shop we decided …": where the statement begins, and what it is for.
+struct Lead {
+  std::size_t begin = 0;
+  Subject subject;
 };
 
-// What follows "use", "go with", "switch to": the thing, what it is for, what it replaces.
-Choice read_choice(const Context& context, Span span) {
+Lead read_lead(const Reading& reading, const Context& context) {
+  constexpr std::size_t kLeadWordsMax = 5;
+  Lead lead;
   const auto& words = context.words();
-  Choice out;
-  std::size_t last = span.first;
-  while (last < span.last && !words[last].is_pause &&
-         !context.is(last, {"as", "for", "instead", "over", "rather", "not", "because", "since",
-                            "on", "in", "from", "so"})) {
-    ++last;
-  }
-  const Span what{span.first, last};
-  if (last == span.first) return out;
-  out.chosen = thing(context, what, 6);
-  Span part{what.first, what.first};
-  for (std::size_t at = what.first; at <= what.last; ++at) {
-    const bool border = at == what.last || context.is(at, {"with", "and", "plus"});
-    if (!border) continue;
-    part.last = at;
-    if (part.last > part.first) out.parts.push_back(part);
-    part.first = at + 1;
-  }
-  for (std::size_t at = last; at < span.last; ++at) {
-    const std::size_t after = context.is(at, {"instead", "rather"}) ? at + 2 : at + 1;
-    if (context.is(at, {"as"})) {
-      out.purpose = thing(context, {at + 1, span.last}, 4);
-    } else if (context.is(at, {"instead", "rather", "over", "not"})) {
-      std::size_t end = after;
-      while (end < span.last && !words[end].is_pause && !context.is(end, {"as", "for", "because"}))
-        ++end;
-      if (after < end) out.replaces = thing(context, {after, end}, 4);
+  if (context.is(0, {"for"})) {
+    std::size_t at = 1;
+    while (at < words.size() && at <= kLeadWordsMax && !words[at].is_pause &&
+           !context.is(at, {"we", "we've", "i", "i've", "let's"})) {
+      ++at;
     }
-  }
-  return out;
-}
-
-// The tool or name that stands alone in a part; its kind is what it settles.
-std::string kind_of(const Context& context, Span part) {
-  for (std::size_t at = part.first; at < part.last; ++at) {
-    if (const auto kind = rules::tool_kind(context.words()[at].lower)) {
-      return std::string(kind->kind);
+    if (at < words.size() && context.is(at, {"we", "we've", "i", "i've", "let's"})) {
+      lead.begin = at;
+      lead.subject = read_subject(context, {1, at});
     }
+    return lead;
   }
-  return {};
-}
-
-// Components of a choice, and that the project rests on them.
-void add_components(Reading& reading, const Context& context, const Choice& choice,
-                    const std::string& decision) {
-  for (const Span part : choice.parts) {
-    const std::string name = thing(context, part, 3);
-    if (name.empty() || !names_something(context, part)) continue;
-    add_node(reading, "component", name, rules::kPlain);
-    if (!decision.empty()) {
-      add_edge(reading, "AFFECTS", "decision", decision, "component", name);
-    }
-    const std::string kind = kind_of(context, part);
-    if (kind.empty()) continue;
-    GraphNode& project = add_node(reading, "project", kProject, rules::kPlain);
-    project.description.clear();
-    add_edge(reading, "DEPENDS_ON", "project", kProject, "component", name).slot = kind;
-  }
-}
-
-std::string decision_slot(const Context& context, const Choice& choice) {
-  if (!choice.purpose.empty()) return choice.purpose;
-  return choice.parts.size() == 1 ? kind_of(context, choice.parts[0]) : std::string();
+  if (reading.at == 0) return lead;
+  const Clause& before = reading.clauses[reading.at - 1];
+  const std::size_t count = before.words.size();
+  const bool fits = before.begin == reading.clause().begin && count > 1 &&
+                    count <= kLeadWordsMax + 1 && before.words[0].lower == "for";
+  if (!fits) return lead;
+  const Context earlier{context.message, before, context.said, context.zone, context.found};
+  lead.subject = read_subject(earlier, {1, count});
+  return lead;
 }
 
 // Where "it" stands for what was just named ("Next: the newsletter. … to send it on …").
@@ -119,66 +65,155 @@ std::string with_referent(const Reading& reading, const Context& context, Span s
   return text;
 }
 
-void finish_decision(Reading& reading, const Context& context, GraphNode decision,
-                     std::size_t reason) {
-  if (reason < context.words().size()) {
-    const std::size_t from = reason + (context.is(reason, {"due", "so"}) ? 2 : 1);
-    decision.reason = std::string(context.text({from, context.words().size()}));
+// "paint the door red instead of blue": it replaces "paint the door blue".
+void read_instead(const Context& context, Span span, GraphNode& decision) {
+  decision.choice = collapse_space(decision.name);
+  for (std::size_t at = span.first + 1; at + 2 < span.last; ++at) {
+    if (!context.is(at, {"instead"}) || !context.is(at + 1, {"of"})) continue;
+    std::size_t end = at + 2;
+    while (end < span.last && !context.words()[end].is_pause) ++end;
+    const std::size_t count = end - at - 2;  // as many words make way
+    if (span.first + count >= at) return;
+    decision.choice = collapse_space(context.text({span.first, at}));
+    decision.replaces = collapse_space(std::string(context.text({span.first, at - count})) + " " +
+                                       std::string(context.text({at + 2, end})));
+    return;
   }
-  const std::string name = decision.name;
-  const bool change = !decision.replaces.empty();
-  const double salience = change ? 0.9 : decision.reason.empty() ? 0.8 : 0.85;
-  GraphNode& node = add_node(reading, "decision", name, rules::kOutright);
-  node.reason = std::move(decision.reason);
-  node.slot = std::move(decision.slot);
-  node.choice = std::move(decision.choice);
-  node.replaces = std::move(decision.replaces);
-  add_episode(reading, change ? "plan_change" : "decision", name, salience).nodes = {name};
-  by_speaker(reading, "DECIDED_BY", "decision", name);
 }
 
-// "use Stripe as the payment provider" and its like, from word `from` on.
-bool add_choice(Reading& reading, const Context& context, std::size_t from) {
+// "paint the door red": a thing has one colour.
+void read_color(const Context& context, Span span, GraphNode& decision) {
+  std::size_t last = span.first;
+  while (last < span.last && !context.words()[last].is_pause &&
+         !context.is(last, {"instead", "and", "rather"})) {
+    ++last;
+  }
+  if (!context.is(span.first, {"paint", "color", "dye"}) || last < span.first + 3) return;
+  if (context.is(last, {"and"}) || !rules::is_color(context.words()[last - 1].lower)) return;
+  decision.slot = fold_case(context.text({span.first, last - 1}));
+}
+
+// One person's choices are decisions when it is said what they settle: not every dinner.
+bool settles_something(const Context& context, const Choice& choice) {
+  const bool tool = !choice.parts.empty() && !kind_of(context, choice.parts[0]).empty();
+  return tool || !choice.purpose.empty() || !choice.replaces.empty();
+}
+
+// "Vue for the shop and React for the admin page": where the second choice begins; `last` when
+// there is one only.
+std::size_t second_choice(const Context& context, std::size_t from, std::size_t last) {
+  const auto& words = context.words();
+  const auto is_purpose = [&](std::size_t at) { return context.is(at, {"for", "as", "in", "on"}); };
+  bool purpose = false;
+  for (std::size_t at = from; at + 3 < last; ++at) {
+    purpose = purpose || is_purpose(at);
+    if (!purpose || !context.is(at, {"and"})) continue;
+    if (!names_something(context, {at + 1, at + 2})) continue;
+    for (std::size_t next = at + 2; next < last && next < at + 5 && !words[next].is_pause; ++next) {
+      if (is_purpose(next)) return at + 1;
+    }
+  }
+  return last;
+}
+
+bool add_choice(Reading& reading, const Context& context, const Lead& lead, std::size_t from,
+                bool outright) {
   const std::size_t reason = reason_at(context, from);
-  const Choice choice = read_choice(context, {from, reason});
-  if (choice.chosen.empty()) return false;
-  GraphNode decision;
-  decision.choice = choice.chosen;
-  decision.replaces = choice.replaces;
-  decision.slot = decision_slot(context, choice);
-  decision.name = decision.slot.empty() ? std::string(context.text({from - 1, reason}))
-                                        : decision.slot + ": " + choice.chosen;
-  const std::string name = collapse_space(decision.name);
-  finish_decision(reading, context, std::move(decision), reason);
-  add_components(reading, context, choice, name);
+  const std::size_t second = second_choice(context, from, reason);
+  Choice choice = read_choice(context, {from, second < reason ? second - 1 : reason});
+  if (choice.chosen.empty() || context.is(from, {"to", "not"})) return false;
+  if (!outright && !settles_something(context, choice)) return false;
+  if (choice.subject.name.empty() && !choice.subject.unclear) choice.subject = lead.subject;
+  const std::size_t verb = context.is(from - 1, {"with", "on", "for"}) ? from - 2 : from - 1;
+  const std::size_t end = second < reason ? second - 1 : reason;
+  add_choice_decision(reading, context, choice, context.text({verb, end}), reason);
+  if (second == reason) return true;
+  const Choice other = read_choice(context, {second, reason});
+  if (other.chosen.empty()) return true;
+  const std::string text = "use " + std::string(context.text({second, reason}));
+  add_choice_decision(reading, context, other, text, reason);
   return true;
+}
+
+// "that we will use X", "use X": the word after the verb.
+std::optional<std::size_t> use_after(const Context& context, std::size_t at) {
+  if (context.is(at, {"that"})) ++at;
+  if (context.is(at, {"we", "we'll", "i'll"})) ++at;
+  if (context.is(at, {"will"})) ++at;
+  if (context.is(at, {"use", "adopt", "choose"})) return at + 1;
+  if (context.is(at, {"go"}) && context.is(at + 1, {"with"})) return at + 2;
+  return std::nullopt;
+}
+
+bool find_chosen(Reading& reading, const Context& context, const Lead& lead) {
+  static const Pattern kChose(
+      "we|we've finally|just|have|also|now? finally|just|also? chose|picked|chosen *");
+  static const Pattern kIChose(
+      "i|i've finally|just|have|also|now? finally|just|also? chose|picked|chosen *");
+  static const Pattern kGo(
+      "we|we've|we'll|we're|i|i've|i'll|i'm have|just|now|finally|will? going|go|gone|went with *");
+  static const Pattern kLet("let's go with|for *");
+  static const Pattern kSettled(
+      "we|we've|i|i've finally|just|have|also|now? decided|agreed|settled on|for *");
+  const auto& words = context.words();
+  if (const auto match = kChose.match(words, lead.begin)) {
+    return add_choice(reading, context, lead, match->captures.back().first, true);
+  }
+  if (const auto match = kLet.match(words, lead.begin)) {
+    const Span what = match->captures.back();
+    bool named = names_something(context, {what.first, what.first + 1});
+    for (std::size_t at = what.first; at < what.last; ++at) {
+      named = named && !context.is(at, {"to", "and"});  // an outing
+    }
+    return add_choice(reading, context, lead, what.first, named);
+  }
+  for (const Pattern* pattern : {&kIChose, &kGo, &kSettled}) {
+    const auto match = pattern->match(words, lead.begin);
+    if (match && add_choice(reading, context, lead, match->captures.back().first, false)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
 
 bool find_decision(Reading& reading, const Context& context) {
-  static const Pattern kUse(
-      "we|we've|i|i've finally|just|all|have|eventually? decided|agreed to use|adopt|choose *");
-  static const Pattern kChose("we|we've finally|just|have? chose|picked|chosen *");
-  static const Pattern kGo(
-      "we|we've|let's|we'll|we're have|just|now|finally? going|go|gone|went with *");
-  static const Pattern kSettled("we|we've finally|just|have? settled on|for *");
-  for (const Pattern* pattern : {&kUse, &kChose, &kGo, &kSettled}) {
-    const auto match = pattern->match(context.words());
-    if (match && add_choice(reading, context, match->captures.back().first)) return true;
-  }
   static const Pattern kDecided(
-      "we|we've finally|just|all|have? decided|agreed|decided to|that|on *");
+      "we|we've finally|just|all|have|also|now|both? finally|just|all|also|now? decided|agreed to "
+      "*");
+  static const Pattern kIDecided(
+      "i|i've finally|just|have|also|now? finally|just|also? decided to *");
+  static const Pattern kThat(
+      "we|we've finally|just|all|have|also|now|both? finally|just|all|also|now? decided|agreed "
+      "that|on? *");
   static const Pattern kDecision("the|our? final? decision is|was to|that? *");
+  const Lead lead = read_lead(reading, context);
+  if (find_chosen(reading, context, lead)) return true;
   const auto& words = context.words();
   std::optional<std::size_t> from;
-  if (const auto match = kDecided.match(words)) from = match->captures.back().first;
-  if (const auto match = kDecision.match(words); match && !from)
+  bool one_person = false;
+  if (const auto match = kDecided.match(words, lead.begin)) {
     from = match->captures.back().first;
-  if (!from && words.size() > 3 && context.is(0, {"decision", "decided"}) && words[1].is_pause) {
+  } else if (const auto mine = kIDecided.match(words, lead.begin)) {
+    from = mine->captures.back().first;
+    one_person = true;
+  } else if (const auto that = kThat.match(words, lead.begin)) {
+    from = that->captures.back().first;
+  } else if (const auto noun = kDecision.match(words)) {
+    from = noun->captures.back().first;
+  } else if (words.size() > 3 && context.is(0, {"decision", "decided"}) && words[1].is_pause) {
     from = 2;
   }
   if (!from) return false;
+  if (const auto used = use_after(context, *from)) {
+    if (add_choice(reading, context, lead, *used, true)) return true;
+  }
+  if (!one_person && add_dated_decision(reading, context, *from)) return true;
+  if (add_change(reading, context, *from, true) || add_stop(reading, context, *from, true)) {
+    return true;
+  }
+  if (one_person) return false;
   const std::size_t reason = reason_at(context, *from);
   if (reason < *from + 2) return false;
   if (context.is(*from, {"the"}) && context.is(*from + 1, {"following", "next"})) return false;
@@ -186,96 +221,10 @@ bool find_decision(Reading& reading, const Context& context) {
   if (name.empty()) return false;
   GraphNode decision;
   decision.name = name;
-  finish_decision(reading, context, std::move(decision), reason);
-  return true;
-}
-
-bool find_move(Reading& reading, const Context& context) {
-  static const Pattern kMovedFrom(
-      "we've|we have|just|now|recently|already|finally? moved|switched|migrated from {3} to *");
-  static const Pattern kMoved(
-      "we've|we have|just|now|recently|already|finally? moved|switched|migrated over|it|all? to *");
-  static const Pattern kUse("we currently|now|only|still|always|all|mostly|also? use *");
-  static const Pattern kStopped("we|we've no|stopped|don't|dropped|removed longer|using|use? *");
-  const auto& words = context.words();
-  for (const Pattern* pattern : {&kMovedFrom, &kMoved}) {
-    const auto match = pattern->match(words);
-    if (!match) continue;
-    const std::size_t from = match->captures.back().first;
-    const std::size_t reason = reason_at(context, from);
-    const Choice choice = read_choice(context, {from, reason});
-    if (choice.parts.empty() || !names_something(context, choice.parts[0])) return false;
-    GraphNode decision;
-    decision.choice = choice.chosen;
-    decision.slot = decision_slot(context, choice);
-    if (pattern == &kMovedFrom) decision.replaces = thing(context, match->captures[0], 3);
-    if (decision.choice.empty() || (decision.slot.empty() && decision.replaces.empty())) {
-      return false;
-    }
-    decision.name =
-        decision.slot.empty() ? "move to " + choice.chosen : decision.slot + ": " + choice.chosen;
-    const std::string name = collapse_space(decision.name);
-    finish_decision(reading, context, std::move(decision), reason);
-    add_components(reading, context, choice, name);
-    return true;
-  }
-  if (const auto match = kUse.match(words)) {
-    const Span object = match->captures.back();
-    const Choice choice = read_choice(context, {object.first, reason_at(context, object.first)});
-    const std::size_t before = reading.out.nodes.size();
-    for (const Span part : choice.parts) {
-      if (kind_of(context, part).empty()) return false;  // only what is known to be a tool
-    }
-    add_components(reading, context, choice, {});
-    return reading.out.nodes.size() > before;
-  }
-  if (const auto match = kStopped.match(words)) {
-    const Span object = match->captures.back();
-    if (!rules::tool_kind(words[object.first].lower)) return false;
-    const std::string name = thing(context, {object.first, object.first + 1}, 1);
-    GraphEdge& edge = add_edge(reading, "DEPENDS_ON", "project", kProject, "component", name);
-    edge.slot = kind_of(context, {object.first, object.first + 1});
-    edge.closes = true;
-    return true;
-  }
-  return false;
-}
-
-// "the premiere is on 6 December", "the shop opens on …", "posters come on …": one at a time.
-bool find_dated(Reading& reading, const Context& context) {
-  static const Pattern kEvent(
-      "{4} is|are|starts|begins|opens|closes|ends|leaves|arrives|happens|comes|come|takes|moved "
-      "place|been|now|due|scheduled|planned|set? for|on|to|at|by? *");
-  const auto match = kEvent.match(context.words());
-  if (!match) return false;
-  const auto date = rules::find_date(
-      context.clause, match->captures.back().first > 0 ? match->captures.back().first - 1 : 0,
-      context.said, context.zone);
-  if (!date || date->words.first > match->captures.back().first + 2) return false;
-  const std::string what = thing(context, match->captures[0], 4);
-  if (what.empty() ||
-      context.is(match->captures[0].last - 1, {"weather", "day", "weekend", "week", "thing"})) {
-    return false;
-  }
-  const std::size_t verb = match->captures[0].last;
-  const bool named_verb =
-      context.is(verb, {"starts", "begins", "opens", "closes", "ends", "leaves", "arrives"});
-  const std::string slot = named_verb ? what + " " + context.words()[verb].lower : what;
-  // "2026-11-20 18:00 +00:00": the zone is that of all answers.
-  std::string day = date->text;
-  if (const auto blank = day.rfind(' ');
-      blank != std::string::npos && (day[blank + 1] == '+' || day[blank + 1] == '-')) {
-    day.resize(blank);
-  }
-  GraphNode& node = add_node(reading, "constraint", slot + ": " + day, rules::kPlain);
-  node.slot = slot;
-  node.choice = day;
-  node.due = date->at;
-  const std::size_t reason = reason_at(context, verb);
-  if (reason < context.words().size()) {
-    const std::size_t from = reason + (context.is(reason, {"due", "so"}) ? 2 : 1);
-    node.reason = std::string(context.text({from, context.words().size()}));
-  }
+  read_instead(context, {*from, reason}, decision);
+  read_color(context, {*from, reason}, decision);
+  const bool change = !decision.replaces.empty();
+  finish_decision(reading, context, std::move(decision), reason, change);
   return true;
 }
 

@@ -1,11 +1,11 @@
-// Work: what is to be done, by whom, how it stands, what is in its way.
+// Work that is to be done, and who is to do it.
 
 #include <algorithm>
+#include <array>
 
 #include "base/utf8.h"
-#include "models/graph/rules.h"
+#include "models/graph/work.h"
 #include "models/rules/dates.h"
-#include "models/rules/lexicon.h"
 #include "models/rules/pattern.h"
 
 namespace clawmark::graph_rules {
@@ -13,204 +13,169 @@ namespace {
 
 using rules::Pattern;
 
-constexpr std::string_view kWorkVerbs[] = {
-    "write",   "send",   "fix",     "build",   "make",       "add",      "deploy", "implement",
-    "test",    "finish", "prepare", "update",  "create",     "draft",    "review", "order",
-    "print",   "check",  "migrate", "ship",    "refactor",   "document", "design", "publish",
-    "install", "set",    "upload",  "book",    "clean",      "remove",   "rename", "replace",
-    "rewrite", "debug",  "merge",   "release", "investigate"};
-
-bool is_work_verb(const Context& context, std::size_t at) {
-  return at < context.words().size() &&
-         std::find(std::begin(kWorkVerbs), std::end(kWorkVerbs), context.words()[at].lower) !=
-             std::end(kWorkVerbs);
+void add_pending(Reading& reading, const TaskName& named) {
+  GraphNode& task = add_task(reading, named.name, "pending");
+  task.due = named.due;
+  if (!named.alias.empty()) task.aliases = {named.alias};
 }
 
-GraphNode& add_task(Reading& reading, std::string name, std::string_view status) {
-  GraphNode& node = add_node(reading, "task", std::move(name), rules::kPlain);
-  node.status = std::string(status);
-  return node;
+// Fields of work that have names like people: "Billing", "Support".
+bool is_field(const Context& context, Span span) {
+  constexpr std::array<std::string_view, 26> kFields = {
+      "support",  "sales",   "finance",   "legal",    "design",   "frontend",   "backend",
+      "payments", "search",  "checkout",  "security", "ops",      "operations", "qa",
+      "hr",       "docs",    "website",   "infra",    "research", "logistics",  "press",
+      "catering", "tickets", "front-end", "back-end", "devops"};
+  const std::string& word = context.words()[span.last - 1].lower;
+  return std::find(kFields.begin(), kFields.end(), word) != kFields.end() ||
+         (word.size() > 5 && (word.ends_with("ing") || word.ends_with("tion") ||
+                              word.ends_with("ment") || word.ends_with("ics")));
 }
 
-// The nearest identifier in this clause or those before it in the message.
-struct Named {
-  std::string name;
-  std::size_t clause = 0;
-};
-std::optional<Named> nearest_identifier(const Reading& reading) {
-  for (std::size_t n = reading.at + 1; n-- > 0;) {
-    const Clause& clause = reading.clauses[n];
-    for (const auto& word : clause.words) {
-      if (!is_identifier(word)) continue;
-      return Named{reading.message.text.substr(word.begin, word.end - word.begin), n};
+bool is_group(const Context& context, Span span) {
+  return context.is(span.last - 1,
+                    {"team", "project", "group", "department", "squad", "desk", "crew"});
+}
+
+// One or two capitalised words without a number: "Noa", "Gregor Hahn".
+bool is_like_person(const Context& context, Span span) {
+  if (span.last - span.first > 3 || is_field(context, span) || is_group(context, span)) {
+    return false;
+  }
+  for (std::size_t at = span.first; at < span.last; ++at) {
+    const auto& word = context.words()[at];
+    if (!word.is_capital || word.lower.find_first_of("0123456789_/.") != std::string::npos ||
+        is_identifier(word) || context.is(at, {"the", "our", "my", "a", "everyone", "nobody"})) {
+      return false;
     }
   }
-  return std::nullopt;
-}
-
-// "blocked by this": what was said just before.
-bool add_blocker_before(Reading& reading) {
-  if (reading.at == 0) return false;
-  const auto named = nearest_identifier(reading);
-  const Clause& before = reading.clauses[reading.at - 1];
-  std::string name =
-      named ? named->name
-            : std::string(rules::words_text(reading.message.text, before, 0, before.words.size()));
-  GraphNode& task = add_task(reading, std::move(name), "blocked");
-  task.description =
-      collapse_space(std::string_view(reading.message.text)
-                         .substr(reading.clauses[0].begin, before.end - reading.clauses[0].begin));
-  task.evidence = reading.evidence(0);
-  const std::string title = "Blocked: " + task.name;
-  const std::string node = task.name;
-  GraphEpisode& episode = add_episode(reading, "blocker", title, 0.9);
-  episode.nodes = {node};
-  episode.evidence = reading.evidence(0);
-  episode.description = collapse_space(reading.quote_from(0));
   return true;
 }
 
-}  // namespace
+struct Assignment {
+  std::string who, what;
+  bool is_field = false;  // one of several works there
+};
 
-bool find_blocker(Reading& reading, const Context& context) {
-  static const Pattern kUs("we|we're|i'm|i|work are|am|is|currently|still? blocked|stuck by|on *");
-  static const Pattern kIt("{6} is|are|was still|currently|now? blocked by|on *");
-  static const Pattern kBlocks("{6} blocks *"), kBlocking("{6} is|are blocking *");
+Span without_trailing(const Context& context, Span span) {
+  while (span.last > span.first + 1 &&
+         context.is(span.last - 1, {"any_more", "now", "again", "too", "already", "today"})) {
+    --span.last;
+  }
+  return span;
+}
+
+// Which of the two is who; nullopt: both could be, or none.
+std::optional<Assignment> read_assignment(const Context& context, Span a, Span b) {
+  a = without_trailing(context, a);
+  b = without_trailing(context, b);
+  const bool first = is_like_person(context, a), second = is_like_person(context, b);
+  if (first == second) return std::nullopt;
+  const Span who = first ? a : b, what = first ? b : a;
+  Assignment out;
+  out.who = context.text(who);
+  out.what = thing(context, what, 6);
+  const bool bare = !context.is(what.first, {"the", "our", "my", "a", "an"});
+  out.is_field = is_group(context, what) ||
+                 (bare && context.words()[what.first].is_capital && is_field(context, what));
+  if (out.what.empty()) return std::nullopt;
+  return out;
+}
+
+void assign(Reading& reading, const Assignment& found) {
+  if (found.is_field) {
+    add_node(reading, "person", found.who, rules::kPlain);
+    add_node(reading, "component", found.what, rules::kPlain);
+    add_edge(reading, "ASSIGNED_TO", "person", found.who, "component", found.what);
+    return;
+  }
+  add_task(reading, found.what, "pending");
+  add_node(reading, "person", found.who, rules::kPlain);
+  add_edge(reading, "ASSIGNED_TO", "task", found.what, "person", found.who);
+}
+
+void unassign(Reading& reading, const Assignment& found) {
+  if (found.is_field) {
+    add_edge(reading, "ASSIGNED_TO", "person", found.who, "component", found.what).closes = true;
+  }
+  add_edge(reading, "ASSIGNED_TO", "task", found.what, "person", found.who).closes = true;
+}
+
+bool find_assigned(Reading& reading, const Context& context) {
+  static const Pattern kAssigned("{5} is|are|was|were now|also|again? assigned to *");
+  static const Pattern kResponsible("{2} is now|also? responsible for *");
+  static const Pattern kEnded("{5} is|are no longer assigned|responsible to|for *");
+  static const Pattern kNot("{5} is|are|isn't|aren't not? assigned|responsible to|for *");
+  static const Pattern kTakenOff("{3} is|was|has been? taken|pulled off *");
   const auto& words = context.words();
-  if (const auto match = kUs.match(words)) {
-    const Span by = match->captures.back();
-    if (context.is(by.first, {"this", "that", "it"})) return add_blocker_before(reading);
-    const std::string name = thing(context, by, 8);
-    if (name.empty()) return false;
-    add_task(reading, name, "blocked");
-    add_episode(reading, "blocker", "Blocked: " + name, 0.9).nodes = {name};
+  for (const Pattern* pattern : {&kEnded, &kNot, &kTakenOff}) {
+    const auto match = pattern->match(words);
+    if (!match) continue;
+    bool negated = pattern != &kNot, any_more = false;
+    const Span rest = match->captures[1];
+    for (std::size_t at = match->captures[0].last; at < rest.last; ++at) {
+      negated = negated || context.is(at, {"not", "isn't", "aren't"});
+      any_more = any_more || context.is(at, {"any_more"});
+    }
+    if (!negated) continue;
+    if (pattern == &kNot && !any_more) return false;  // perhaps it never was
+    const auto found = read_assignment(context, match->captures[0], rest);
+    if (!found) return false;
+    unassign(reading, *found);
     return true;
   }
-  const auto is_blocked = kIt.match(words);
-  auto blocks = is_blocked ? std::nullopt : kBlocks.match(words);
-  if (!is_blocked && !blocks) blocks = kBlocking.match(words);
-  if (!is_blocked && !blocks) return false;
-  const auto& match = is_blocked ? is_blocked : blocks;
-  std::string what = thing(context, match->captures[0], 6);
-  std::string by = thing(context, match->captures[1], 8);
-  if (blocks) std::swap(what, by);
-  if (what.empty() || by.empty()) return false;
-  add_task(reading, what, "blocked");
-  add_node(reading, "concept", by, rules::kPlain);
-  add_edge(reading, "BLOCKED_BY", "task", what, "concept", by);
-  add_episode(reading, "blocker", upper_first(what) + " is blocked by " + by, 0.9).nodes = {what,
-                                                                                            by};
-  return true;
-}
-
-bool find_status(Reading& reading, const Context& context) {
-  struct Rule {
-    Pattern pattern;
-    std::string_view status;
-    bool creates;
-    bool solves;
-  };
-  static const std::vector<Rule> kRules = {
-      {Pattern("{5} is|are|was|were now|finally|all|already? solved|fixed|resolved"), "done", false,
-       true},
-      {Pattern("{5} is|are|was|were now|finally|all|already? "
-               "done|finished|completed|shipped|deployed|merged|released"),
-       "done", false, false},
-      {Pattern("{5} went through"), "done", false, false},
-      {Pattern("{5} is|are now|finally? cancelled|canceled|dropped"), "cancelled", false, false},
-      {Pattern("{5} is|are now|still? in progress"), "active", false, false},
-      {Pattern("{5} is|are now|currently? on hold"), "pending", false, false},
-      {Pattern("{5} is|are no|not longer? blocked"), "active", false, false},
-      {Pattern("i've|i|we've|we have|just|finally|already? solved|fixed|resolved *"), "done", true,
-       true},
-      {Pattern("i've|i|we've|we have|just|finally|already? "
-               "finished|completed|shipped|deployed|merged|released *"),
-       "done", true, false},
-      {Pattern("i've|i|we've|we have|just|finally|already? started working|work? on? *"), "active",
-       true, false},
-      {Pattern("i'm|we're now|currently|still? working on *"), "active", true, false},
-      {Pattern("i've|i|we've|we have|just? cancelled|canceled *"), "cancelled", true, false},
-  };
-  for (const Rule& rule : kRules) {
-    const auto match = rule.pattern.match(context.words());
+  for (const Pattern* pattern : {&kAssigned, &kResponsible}) {
+    const auto match = pattern->match(words);
     if (!match) continue;
-    const Span span = match->captures.back();
-    if (context.is(span.first, {"i", "we", "you", "i'm", "we're", "not"})) continue;
-    const std::string name = thing(context, span, 5);
-    if (name.empty()) return false;
-    const bool hard = names_something(context, span) || is_identifier(context.words()[span.first]);
-    if (!rule.creates || rule.status != "active") {
-      // "not done", "almost done": no statement that it is.
-      const std::size_t verb = span.last;
-      if (!rule.creates && context.is(verb + 1, {"not", "almost", "nearly", "half"})) return false;
+    if (context.is(match->captures[0].last, {"was", "were"}) && !context.clause.is_first) {
+      return false;
     }
-    GraphNode& task = add_task(reading, name, rule.status);
-    task.only_status = !rule.creates;
-    if (rule.status == "done" && (hard || rule.creates)) {
-      const std::string says = rule.solves                       ? " is solved"
-                               : context.is(span.last, {"went"}) ? " went through"
-                                                                 : " is done";
-      add_episode(reading, rule.solves ? "breakthrough" : "completion", upper_first(name) + says,
-                  rule.solves ? 0.85 : 0.75)
-          .nodes = {name};
-    }
-    if (rule.creates && rule.status == "active") {
-      by_speaker(reading, "ASSIGNED_TO", "task", name);
-    }
+    const auto found = read_assignment(context, match->captures[0], match->captures[1]);
+    if (!found) return false;
+    assign(reading, *found);
     return true;
   }
   return false;
 }
 
-bool find_task(Reading& reading, const Context& context) {
-  static const Pattern kNeed("we|i still|also? need|have to *");
-  static const Pattern kWill("i'll|we'll|i|we will? *");
-  static const Pattern kAssigned("{5} is|are assigned to *");
-  static const Pattern kOwner("{2} is responsible for *");
+// "Next: the newsletter", "TODO: …".
+std::optional<Span> listed_span(const Context& context) {
   const auto& words = context.words();
-  // "Next: the newsletter", "To do: …".
   std::size_t colon = 0;
   while (colon < words.size() && !words[colon].is_pause) ++colon;
-  if (colon + 1 < words.size() && words[colon].lower == ":") {
-    const bool marks =
-        (colon == 1 && context.is(0, {"next", "todo", "task"})) ||
-        (colon == 2 && context.is(0, {"next", "to"}) && context.is(1, {"step", "do", "task"}));
-    if (marks) {
-      const std::string name = thing(context, {colon + 1, words.size()}, 8);
-      if (name.empty()) return false;
-      add_task(reading, name, "pending");
-      return true;
-    }
-  }
-  if (const auto match = kAssigned.match(words)) {
-    const std::string name = thing(context, match->captures[0], 5);
-    const std::string who = thing(context, match->captures[1], 2);
-    if (name.empty() || who.empty() || !words[match->captures[1].first].is_capital) return false;
-    add_task(reading, name, "pending");
-    add_node(reading, "person", who, rules::kPlain);
-    add_edge(reading, "ASSIGNED_TO", "task", name, "person", who);
+  if (colon + 1 >= words.size() || words[colon].lower != ":") return std::nullopt;
+  const bool marks =
+      (colon == 1 && context.is(0, {"next", "todo", "task", "to-do"})) ||
+      (colon == 2 && context.is(0, {"next", "to"}) && context.is(1, {"step", "do", "task", "up"}));
+  if (!marks) return std::nullopt;
+  return Span{colon + 1, words.size()};
+}
+
+}  // namespace
+
+bool find_task(Reading& reading, const Context& context) {
+  static const Pattern kNeed("we|i still|also|now? need|have to *");
+  static const Pattern kWill("i'll|we'll *"), kShall("i|we will *");
+  static const Pattern kRemember("to *");
+  const auto& words = context.words();
+  if (const auto listed = listed_span(context)) {
+    const auto named = listed_name(context, *listed);
+    if (!named) return false;
+    add_pending(reading, *named);
     return true;
   }
-  if (const auto match = kOwner.match(words); match && words[0].is_capital) {
-    const std::string who(context.text(match->captures[0]));
-    const std::string name = thing(context, match->captures[1], 6);
-    if (name.empty()) return false;
-    add_task(reading, name, "pending");
-    add_node(reading, "person", who, rules::kPlain);
-    add_edge(reading, "ASSIGNED_TO", "task", name, "person", who);
-    return true;
-  }
-  for (const Pattern* pattern : {&kNeed, &kWill}) {
+  if (find_assigned(reading, context)) return true;
+  for (const Pattern* pattern : {&kNeed, &kWill, &kShall, &kRemember}) {
+    // "Remember to call Jonas".
+    if (pattern == &kRemember && !context.clause.is_explicit) continue;
     const auto match = pattern->match(words);
     if (!match) continue;
     const Span rest = match->captures.back();
-    const bool promise = pattern == &kWill;
-    if (promise && context.is(0, {"i", "we"}) && !context.is(1, {"will"})) continue;
-    if (!is_work_verb(context, rest.first)) return false;
-    const std::string name = thing(context, rest, 9);
-    if (name.empty() || rest.first + 1 >= rest.last) return false;
-    add_task(reading, name, "pending");
-    if (context.is(0, {"i", "i'll"})) by_speaker(reading, "ASSIGNED_TO", "task", name);
+    if (pattern != &kRemember && is_errand_verb(words[rest.first].lower)) return false;
+    const auto named = task_name(context, rest);
+    if (!named) return false;
+    add_pending(reading, *named);
+    if (context.is(0, {"i", "i'll"})) by_speaker(reading, "ASSIGNED_TO", "task", named->name);
     return true;
   }
   // "Migration 0007 tomorrow at 8": a numbered thing, and when.

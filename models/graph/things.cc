@@ -45,6 +45,55 @@ std::string name_from(const Context& context, Span span) {
   return last == span.first ? std::string() : std::string(context.text({span.first, last}));
 }
 
+// "the carpenter", "our client", "my sister": someone with a name. Servers, networks and dogs have
+// one, too.
+bool is_person_word(const Context& context, Span span) {
+  const std::string& noun = context.words()[span.last - 1].lower;
+  if (context.is(span.last - 1, {"cat", "dog", "puppy", "kitten", "hamster", "rabbit", "parrot",
+                                 "horse", "bird", "fish", "company", "team"})) {
+    return false;
+  }
+  return rules::is_trade(noun) || rules::is_relative(noun) ||
+         context.is(span.last - 1,
+                    {"client",    "customer",   "contact",   "landlord", "landlady",   "neighbour",
+                     "neighbor",  "supplier",   "assistant", "intern",   "director",   "actor",
+                     "actress",   "singer",     "coach",     "trainer",  "owner",      "lead",
+                     "secretary", "treasurer",  "builder",   "painter",  "plumber",    "gardener",
+                     "cleaner",   "printer's",  "guide",     "vet",      "host",       "speaker",
+                     "person",    "woman",      "man",       "girl",     "boy",        "lady",
+                     "guy",       "maintainer", "reviewer",  "tester",   "technician", "operator"});
+}
+
+// "remember that seats F1 and F2 are closed", not "remember that time in Rome": something is said
+// of something that can be told apart.
+bool is_lasting_statement(const Context& context) {
+  const auto& words = context.words();
+  const bool told = context.is(0, {"you"}) &&
+                    context.is(1, {"must", "may", "should", "can't", "shouldn't", "need"});
+  bool concrete = context.is(0, {"my", "i", "i'm", "i've", "our", "we", "we're", "the"}) || told;
+  bool order = context.is(0, {"always", "never", "no", "don't"});
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (!told && context.is(at, {"you", "your", "you're", "yourself", "me"})) return false;
+    concrete = concrete || ((at > 0 || !context.clause.is_first || words[0].is_capital) &&
+                            rules::is_hard(words[at]));
+  }
+  if (context.is(0, {"to", "when", "how", "what", "why", "who", "me", "us", "even", "just", "it's",
+                     "it"})) {
+    return false;
+  }
+  if (rules::is_deictic(words.back().lower)) return false;
+  const std::size_t noun = context.is(0, {"the", "our", "my"}) ? 1 : 0;
+  const bool moment =
+      context.is(noun, {"time", "times", "day", "days", "night", "evening", "morning", "summer",
+                        "winter", "weekend", "trip", "moment", "year", "party", "holiday"});
+  bool says = false;
+  for (std::size_t at = noun + 1; at < words.size(); ++at) {
+    says = says || context.is(at, {"is", "are", "isn't", "aren't", "must", "may", "has", "starts",
+                                   "ends", "needs", "costs"});
+  }
+  return (concrete || order) && (!moment || says);
+}
+
 bool is_product_word(const Context& context, Span span) {
   for (std::size_t at = span.first; at < span.last; ++at) {
     if (context.is(at, {"project", "app", "application", "shop", "site", "website", "service",
@@ -69,7 +118,7 @@ bool find_project(Reading& reading, const Context& context) {
   static const Pattern kCodeName("the|our code name|codename? of|for? the|our {3} is *");
   static const Pattern kCodename("the|our codename of|for the|our {3} is *");
   static const Pattern kCalled("the|our {3} is called|named *");
-  static const Pattern kRepository("the|our repository|repo is|lives at|in|now? *");
+  static const Pattern kRepository("the|our repository|repo is|lives at|in|now|called|named? *");
   for (const Pattern* pattern : {&kCodeName, &kCodename}) {
     if (const auto match = pattern->match(context.words())) {
       return add_project(reading, context, match->captures[0], match->captures[1]);
@@ -94,7 +143,8 @@ bool find_person(Reading& reading, const Context& context) {
   static const Pattern kCalled("the|our|my {3} is called|named *");
   if (const auto match = kCalled.match(context.words())) {
     const std::string name = name_from(context, match->captures[1]);
-    if (name.empty() || is_product_word(context, match->captures[0])) return false;
+    if (name.empty() || !is_person_word(context, match->captures[0])) return false;
+    if (name.find_first_of("0123456789") != std::string::npos) return false;
     GraphNode& node = add_node(reading, "person", name, rules::kPlain);
     if (const std::string role = thing(context, match->captures[0], 3); !role.empty()) {
       node.aliases = {role};
@@ -125,7 +175,10 @@ bool find_constraint(Reading& reading, const Context& context) {
            word.lower == "them" || word.lower == "here" || word.lower == "you";
   });
   if (context.clause.is_explicit) {
-    if (words.size() < 3 || rules::is_deictic(words[0].lower)) return false;
+    if (words.size() < 3 || (rules::is_deictic(words[0].lower) && words[0].lower != "you")) {
+      return false;
+    }
+    if (!is_lasting_statement(context)) return false;
     // "…, never as numbers": the rest of what was asked just before.
     if (!context.clause.is_first && words.size() < 4 && context.is(0, {"never", "not"})) {
       return false;
@@ -138,6 +191,15 @@ bool find_constraint(Reading& reading, const Context& context) {
              rules::kPlain);
     return true;
   }
+  const auto is_order = [&](std::size_t at) {  // not "never tried climbing", "never did I see him"
+    return context.is(
+        at,
+        {"use",    "write", "send",  "push",  "commit", "deploy",  "delete",  "share",  "post",
+         "call",   "run",   "merge", "edit",  "change", "store",   "log",     "print",  "sell",
+         "paste",  "put",   "add",   "open",  "close",  "email",   "give",    "tell",   "ask",
+         "touch",  "order", "buy",   "pay",   "reply",  "publish", "mention", "accept", "leave",
+         "remove", "show",  "skip",  "start", "stop",   "turn",    "upload",  "book",   "wake"});
+  };
   if (points_away || context.is(0, {"i", "i'm", "he", "she", "they", "these", "those"})) {
     return false;
   }
@@ -146,7 +208,7 @@ bool find_constraint(Reading& reading, const Context& context) {
         context.is(at, {"must", "may"}) && context.is(at + 1, {"never", "not"}) && at > 0;
     const bool always =
         context.is(at, {"must"}) && context.is(at + 1, {"always", "only"}) && at > 0;
-    const bool never = at == 0 && context.is(0, {"never"}) && words.size() > 3;
+    const bool never = at == 0 && context.is(0, {"never"}) && words.size() > 3 && is_order(1);
     if (!must && !always && !never) continue;
     add_node(reading, "constraint", whole, rules::kPlain);
     return true;

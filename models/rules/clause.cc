@@ -146,7 +146,8 @@ void take_openers(Clause& clause) {
 // "hi Sam, I use …": a greeting's name goes with it.
 void take_greeted_name(Clause& clause) {
   if (clause.words.size() > 3 && clause.words[0].is_capital && clause.words[1].is_pause &&
-      !one_of(clause.words[0].lower, {"i", "we", "my", "our"})) {
+      !one_of(clause.words[0].lower,
+              {"i", "we", "my", "our", "decision", "decided", "todo", "task", "next", "plan"})) {
     Clause rest = clause;
     rest.words.erase(rest.words.begin(), rest.words.begin() + 2);
     take_openers(rest);
@@ -211,12 +212,44 @@ void add_clauses(std::string_view message, const Sentence& sentence, std::string
   }
 }
 
+// "Here is the mail from Peter: …", "Peter wrote: …", "Forwarded message": from here on somebody
+// else speaks.
+bool passes_the_word(const std::vector<Word>& words, std::string_view sentence) {
+  const auto is = [&](std::size_t at, std::initializer_list<std::string_view> list) {
+    return at < words.size() && !words[at].is_pause && one_of(words[at].lower, list);
+  };
+  if (is(0, {"forwarded"}) && is(1, {"message", "mail", "from"})) return true;
+  const bool header = words.size() > 1 && words[1].lower == ":";
+  if (header && is(0, {"fwd", "fw", "wg", "forwarded"})) return true;
+  constexpr std::size_t kIntroductionWords = 14;
+  std::size_t colon = 0;
+  while (colon < words.size() && words[colon].lower != ":") ++colon;
+  const bool ends = colon == words.size() && trim(sentence).ends_with(':');
+  if ((colon == words.size() && !ends) || colon == 0 || colon > kIntroductionWords) return false;
+  if (is(colon - 1, {"wrote", "writes", "said", "says", "replied", "replies", "answered"}) ||
+      (colon > 1 && is(colon - 2, {"wrote", "told", "writes"}) && is(colon - 1, {"me", "us"}))) {
+    return colon < 2 || !is(0, {"i", "we"});
+  }
+  bool text = false;
+  for (std::size_t at = 0; at < colon; ++at) {
+    text = text || is(at, {"mail", "email", "e-mail", "message", "letter", "reply", "text", "post",
+                           "article", "memo", "statement", "announcement", "transcript"});
+    const bool whose =
+        is(at, {"from", "by", "of"}) && at + 1 < colon && !is(at + 1, {"me", "us", "mine"});
+    if (text && whose) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<Clause> split_clauses(std::string_view message) {
   std::string masked = masked_text(message);
   std::vector<Clause> clauses;
   for (const Sentence& sentence : split_sentences(masked)) {
+    const std::string_view said =
+        std::string_view(masked).substr(sentence.begin, sentence.end - sentence.begin);
+    if (passes_the_word(split_words(masked, sentence.begin, sentence.end), said)) break;
     if (!sentence.is_question) add_clauses(message, sentence, masked, clauses);
   }
   return clauses;

@@ -25,7 +25,8 @@ struct Clause {
 };
 
 // Clauses of a message. Left out: code blocks, quoted lines and passages, log-like lines,
-// questions, conditions and hypotheticals. Openers ("well,", "hey", "by the way") are taken off
+// questions, conditions and hypotheticals, and all from where somebody else's words are passed on
+// ("Here is the mail from Peter: …"). Openers ("well,", "hey", "by the way") are taken off
 // and, where they mean something, turned into flags.
 std::vector<Clause> split_clauses(std::string_view message);
 

@@ -253,12 +253,25 @@ std::string offset_text(int minutes) {
   return (minutes < 0 ? "-" : "+") + two(size / 60) + ":" + two(size % 60);
 }
 
+// "was moved to 8 December": what was done is past, not the date.
+bool is_moved(const Words& words, std::size_t at) {
+  constexpr std::array<std::string_view, 10> kMoves = {
+      "moved",   "postponed", "delayed", "rescheduled", "pushed",
+      "shifted", "deferred",  "brought", "extended",    "just"};
+  return at < words.size() &&
+         std::find(kMoves.begin(), kMoves.end(), words[at].lower) != kMoves.end();
+}
+
 bool is_past(const Words& words) {
-  return std::any_of(words.begin(), words.end(), [](const Word& word) {
-    return word.lower == "last" || word.lower == "ago" || word.lower == "yesterday" ||
-           word.lower == "was" || word.lower == "were" || word.lower == "every" ||
-           word.lower == "each";
-  });
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::string& word = words[at].lower;
+    if (word == "last" || word == "ago" || word == "yesterday" || word == "every" ||
+        word == "each") {
+      return true;
+    }
+    if ((word == "was" || word == "were") && !is_moved(words, at + 1)) return true;
+  }
+  return false;
 }
 
 }  // namespace

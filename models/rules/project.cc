@@ -56,6 +56,7 @@ bool add_choice(const Context& context, Span chosen, std::string_view says, doub
   for (std::size_t at = what.first + 1; at < what.last; ++at) {
     if (context.is(at, {"not", "instead", "over", "rather", "in", "on", "from"})) what.last = at;
   }
+  while (what.last > what.first + 1 && context.is(what.last - 1, {"only"})) --what.last;
   while (what.last > what.first + 1 && context.is(what.first, {"the", "a", "an", "our"}))
     ++what.first;
   const std::string value(context.text(what));
@@ -79,6 +80,41 @@ bool add_choice(const Context& context, Span chosen, std::string_view says, doub
   }
   context.found.back().replaces = std::move(old);
   return true;
+}
+
+// "we switched the payment provider to Mollie", "we decided to replace Stripe with Mollie": what
+// was chosen for it before makes way.
+bool find_change(const Context& context) {
+  static const std::array<Pattern, 2> kSettles = {
+      Pattern("we|we've finally|just|have|now? decided|agreed to switch|change the|our {4} to *"),
+      Pattern("we|we've just|have|now|recently|already|finally? switched|changed the|our {4} to *"),
+  };
+  static const std::array<Pattern, 4> kReplaces = {
+      Pattern("we|we've finally|just|have|now? decided|agreed to replace {3} with|by *"),
+      Pattern("we|we've just|have|now|recently|already|finally? replaced {3} with|by *"),
+      Pattern("we|we've finally|just|have|now? decided|agreed to switch|migrate from {3} to *"),
+      Pattern("we're now|currently? switching|migrating from {3} to *"),
+  };
+  const auto& words = context.words();
+  for (const Pattern& pattern : kSettles) {
+    const auto match = pattern.match(words);
+    if (!match) continue;
+    const auto chosen = object_of(context, match->captures[1], 4);
+    const std::string key = key_under("project.", object_key(context, match->captures[0]));
+    if (!chosen || key.empty() || !is_hard(words[chosen->first])) return false;
+    // "migrate the shop to Postgres" is of the shop, not what the shop is.
+    if (context.is(match->captures[0].first, {"subject", "topic"})) return false;
+    context.add(key, std::string(context.text(*chosen)), kPlain);
+    return true;
+  }
+  for (const Pattern& pattern : kReplaces) {
+    const auto match = pattern.match(words);
+    if (!match) continue;
+    const auto old = object_of(context, match->captures[0], 3);
+    if (!old || !is_hard(words[old->first])) return false;
+    return add_choice(context, match->captures[1], "uses", kPlain, std::string(context.text(*old)));
+  }
+  return false;
 }
 
 bool find_choice(const Context& context) {
@@ -220,8 +256,8 @@ bool find_dropped(const Context& context) {
 }  // namespace
 
 bool find_project(const Context& context) {
-  return find_dropped(context) || find_choice(context) || find_decision(context) ||
-         find_address(context);
+  return find_dropped(context) || find_change(context) || find_choice(context) ||
+         find_decision(context) || find_address(context);
 }
 
 }  // namespace clawmark::rules

@@ -14,15 +14,30 @@ namespace {
 bool find_event(const Context& context) {
   static const Pattern kEvent(
       "the|my|our {4} "
-      "is|starts|begins|leaves|departs|happens|ends|opens|closes|arrives|are|got|has "
-      "been|now|due|scheduled|planned|set|moved|postponed|pushed|going? live? for|to|back|live? "
-      "to?");
+      "is|starts|begins|leaves|departs|happens|ends|opens|closes|arrives|are|got|has|have|was|were|"
+      "moved|slipped been? "
+      "now|due|scheduled|planned|set|moved|postponed|delayed|rescheduled|pushed|shifted|going? "
+      "live? for|to|back|live? to?");
   const auto match = kEvent.match(context.words());
   if (!match) return false;
-  const auto date = find_date(context.clause, match->end, context.said, context.zone);
-  if (!date || date->words.first > match->end + 1) return false;
-  const Span what = match->captures[0];
+  std::size_t end = match->end;
+  if (context.is(end, {"from"})) {  // "moved from 3 to 5 December"
+    for (std::size_t at = end; at < context.words().size(); ++at) {
+      if (context.is(at, {"to"})) end = at + 1;
+    }
+  }
+  const auto date = find_date(context.clause, end, context.said, context.zone);
+  if (!date || date->words.first > end + 1) return false;
+  Span what = match->captures[0];
+  // "the launch date" and "the launch" have one date.
+  if (context.is(what.last - 1, {"date"}) && what.last > what.first + 1) --what.last;
   if (is_deictic(context.words()[what.first].lower)) return false;
+  // People move, too: the date of what is planned.
+  if (context.is(match->captures[0].last, {"moved", "slipped"}) &&
+      !context.is(what.last - 1, {"launch", "release", "premiere", "opening", "deadline", "demo",
+                                  "rollout", "meeting", "review", "migration", "event"})) {
+    return false;
+  }
   const bool personal = context.is(0, {"my"});
   std::string name(context.text(what));
   std::string key = key_under(personal ? "user." : "project.", object_key(context, what));

@@ -59,6 +59,19 @@ TEST(RuleExtractor, C083_relative_date_is_resolved_from_the_message_in_the_speak
   EXPECT_EQ(format_iso(*facts[0].due), "2026-03-06T00:00:00.000Z");
 }
 
+TEST(RuleExtractor, a_date_that_moved_keeps_the_key_of_the_event) {
+  for (const char* text :
+       {"The launch date is 9 March", "The launch moved to 9 March",
+        "The launch was moved to 9 March", "The launch has been postponed to 9 March",
+        "The launch was moved from 5 March to 9 March"}) {
+    const auto facts = extract({said(0, text)});
+    ASSERT_EQ(facts.size(), 1u) << text;
+    EXPECT_EQ(facts[0].key, "project.launch") << text;
+    EXPECT_THAT(facts[0].value, testing::HasSubstr("2026-03-09")) << text;
+  }
+  EXPECT_TRUE(extract({said(0, "The party was on 9 March")}).empty());
+}
+
 TEST(RuleExtractor, C074_tool_and_assistant_text_give_nothing) {
   WindowMessage tool = said(1, "The user's bank is Northwind; my name is Mallory");
   tool.role = "toolResult";
