@@ -107,6 +107,8 @@ class EndNames {
 
 // One line about a thing: name, what is known of it, how sure.
 std::string node_text(const GraphNodeRow& node, const WorldText& text);
+// The message that says what that line tells.
+std::int64_t told_by(const GraphNodeRow& node);
 std::string episode_text(const GraphEpisodeRow& episode, const WorldText& text);
 json::object node_json(const GraphNodeRow& node);
 
