@@ -3,6 +3,7 @@
 // Built in by rules, or asked of an endpoint in one call that gives prose and JSON. Nothing counts
 // without evidence: a message of a person and a quote that stands in it.
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -74,9 +75,18 @@ struct GraphAnswer {
   std::vector<GraphEdge> edges;
   std::vector<GraphEpisode> episodes;
   std::vector<GraphMerge> merges;
-  std::size_t dropped = 0;  // malformed items, unknown types, bad merges
+  std::size_t dropped = 0;                                      // items, and members of items
+  std::map<std::string, std::size_t, std::less<>> dropped_for;  // the same by reason
   bool cut = false;
   Usage usage;
+
+  // Reasons: malformed, unknown_node_type, unknown_edge_type, unknown_episode_type, bad_merge,
+  // no_json, too_many, made_up (what nobody said), not_said_so (a description in a model's words).
+  void drop(std::string_view reason, std::size_t count = 1) {
+    if (count == 0) return;
+    dropped += count;
+    dropped_for[std::string(reason)] += count;
+  }
 };
 
 class GraphExtractor {
@@ -102,7 +112,10 @@ bool is_edge_type(std::string_view type);
 bool is_episode_type(std::string_view type);
 
 // As verify_evidence() for facts: takes out quotes that do not stand in a person's message, and
-// what is left without any is not verified. Calling it again changes nothing.
+// what is left without any is not verified; nor is what names somebody or something, or holds a
+// number, that no person said. A description that does not stand in its evidence gives way to the
+// words that do; other members that hold what nobody said are emptied, as is such a state
+// paragraph. Calling it again changes nothing.
 void verify_graph(GraphAnswer& answer, std::span<const WindowMessage> window);
 
 std::unique_ptr<GraphExtractor> make_builtin_graph_extractor();

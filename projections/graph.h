@@ -32,6 +32,7 @@ struct GraphScope {
   std::optional<TimeMs> at;                   // only what had been said by then; else everything
   std::optional<Seq> through = std::nullopt;  // and only what the log knew at this position
   double half_life_days = kDecayHalfLifeDays;
+  bool is_then() const { return at || through; }
   // What was said later, or recorded later, is left out.
   TimeMs last_said() const { return at && !through ? *at : TimeMs{INT64_MAX}; }
   std::int64_t last_seq() const { return through ? through->value : INT64_MAX; }
@@ -52,8 +53,9 @@ struct GraphNodeRow {
   std::optional<TimeMs> due, valid_to;
   TimeMs first, last, status_at, valid_from;
   std::string superseded_by;  // key
-  std::int64_t mentions = 0, message = 0;
+  std::int64_t mentions = 0, message = 0;  // the newest that spoke of it
   std::string quote;
+  std::int64_t description_message = 0, reason_message = 0;  // where those were said
 };
 
 struct GraphEdgeRow {

@@ -1,17 +1,23 @@
 #include "projections/graph_fold.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/graph_types.h"
 #include "base/utf8.h"
 #include "projections/facts.h"
 #include "projections/graph_names.h"
+#include "projections/graph_screen.h"
 
 namespace clawmark {
 namespace {
 
 constexpr std::array<std::string_view, 6> kStatuses = {"",        "active", "blocked",
                                                        "pending", "done",   "cancelled"};
+// Why a worker left something out; others count as malformed.
+constexpr std::array<std::string_view, 9> kDropReasons = {
+    "malformed", "unknown_node_type", "unknown_edge_type", "unknown_episode_type", "bad_merge",
+    "no_json",   "too_many",          "made_up",           "not_said_so"};
 
 // What is said in a conversation. Only a person's own words can carry a claim; a summary also
 // speaks of the answers.
@@ -137,7 +143,21 @@ Status GraphFold::forgotten(const Event& event) {
   return restand(messages);
 }
 
+// What was left out before the event was written.
+Status GraphFold::count_dropped(const Event& event) {
+  std::int64_t left = std::max<std::int64_t>(0, get_int(event.payload, "dropped"));
+  if (const auto* reasons = find_object(event.payload, "dropped_for")) {
+    for (const auto reason : kDropReasons) {
+      const std::int64_t times = std::clamp<std::int64_t>(get_int(*reasons, reason), 0, left);
+      CLAWMARK_TRY(count(reason, times));
+      left -= times;
+    }
+  }
+  return count("malformed", left);
+}
+
 Status GraphFold::graph(const Event& event) {
+  CLAWMARK_TRY(count_dropped(event));
   CLAWMARK_TRY(take_items(event, "nodes", "node"));
   CLAWMARK_TRY(take_items(event, "edges", "edge"));
   CLAWMARK_TRY(take_items(event, "episodes", "episode"));
@@ -230,10 +250,6 @@ Result<std::optional<GraphFold::Item>> GraphFold::read_item(const Event& event, 
     CLAWMARK_TRY(count("malformed"));
     return Answer{};
   }
-  if (!text.empty() && !screen_for_injection(text).empty()) {
-    CLAWMARK_TRY(count("injection_blocked"));
-    return Answer{};
-  }
   const auto* evidence = find_array(given, "evidence");
   if (evidence != nullptr && get_bool(given, "verified")) {
     for (const auto& one : *evidence) {
@@ -250,14 +266,34 @@ Result<std::optional<GraphFold::Item>> GraphFold::read_item(const Event& event, 
     CLAWMARK_TRY(count("unverified"));
     return Answer{};
   }
+  // Its words may be shown as well as what is said of it.
+  if (!text.empty()) {
+    for (const auto& [message, quote] : item.evidence) text += "\n" + quote;
+  }
+  if (!screen_for_injection(text).empty()) {
+    CLAWMARK_TRY(count("injection_blocked"));
+    return Answer{};
+  }
+  const std::string description = get_string(given, "description");
+  const bool said = std::any_of(item.evidence.begin(), item.evidence.end(), [&](const auto& one) {
+    return words_said(description, one.second) == description;
+  });
+  if (!said) CLAWMARK_TRY(count("not_said_so"));
   return Answer(std::move(item));
 }
 
 // Prose speaks of all messages of the chunk: it stands while all of them do.
 Status GraphFold::take_prose(const Event& event, const char* member) {
-  const std::string text = get_string(event.payload, member);
+  std::string text = get_string(event.payload, member);
   const auto* messages = find_array(event.payload, "messages");
   const std::string holder = get_string(event.payload, "holder");
+  // A cut is made of lines of ours: those that may not be shown are left out.
+  const bool is_state = std::string_view(member) == "state";
+  if (!is_state && get_string(event.payload, "method").starts_with("cut:")) {
+    const bool whole = screened_lines(text) == text;
+    if (!whole) CLAWMARK_TRY(count("injection_blocked"));
+    text = screened_lines(text);
+  }
   if (trim(text).empty() || messages == nullptr || holder.empty()) return Ok{};
   if (!screen_for_injection(text).empty()) return count("injection_blocked");
   Item item;
@@ -358,11 +394,12 @@ Status GraphFold::note_merge(const std::string& agent, const Item& item, TimeMs 
   return Ok{};
 }
 
-Status GraphFold::count(const char* what) {
+Status GraphFold::count(std::string_view what, std::int64_t times) {
+  if (times <= 0) return Ok{};
   return tables_.run(
-      "INSERT INTO graph_counters__g#(name, value) VALUES(?1, 1) ON CONFLICT DO UPDATE SET value = "
-      "value + 1",
-      what);
+      "INSERT INTO graph_counters__g#(name, value) VALUES(?1, ?2) ON CONFLICT DO UPDATE SET value "
+      "= value + ?2",
+      what, times);
 }
 
 Result<bool> GraphFold::touched_by(Seq event) {
@@ -371,8 +408,9 @@ Result<bool> GraphFold::touched_by(Seq event) {
       tables_.query_int("SELECT 1 FROM graph_claims__g# WHERE seq = ?1 UNION ALL SELECT 1 FROM "
                         "graph_messages__g# WHERE message = ?1 UNION ALL SELECT 1 FROM "
                         "graph_facts__g# WHERE seq = ?1 UNION ALL SELECT 1 FROM graph_files__g# "
-                        "WHERE seq = ?1 LIMIT 1",
-                        event.value));
+                        "WHERE seq = ?1 UNION ALL SELECT 1 FROM events WHERE seq = ?1 AND type = "
+                        "?2 LIMIT 1",
+                        event.value, event_type::kGraphCompleted));  // counts, merges
   return found.has_value();
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -59,7 +60,8 @@ class GraphFold {
   Status insert(const Event& event, const Item& item);
   Status note_merge(const std::string& agent, const Item& item, TimeMs at, bool undone,
                     const char* source);
-  Status count(const char* what);
+  Status count(std::string_view what, std::int64_t times = 1);
+  Status count_dropped(const Event& event);
 
   Status restand(const std::vector<Seq>& messages);
   // Sets a claim's state, time and newest evidence; adds what rests on it to the dirt.
@@ -93,5 +95,9 @@ class GraphFold {
 // A node claim as it is kept, from a row "key, body, slot, choice, replaces, said_ms, message,
 // quote, entry_id".
 NodeClaim read_node_claim(Statement& row);
+// A relation, from "to_type, to_key, body, said_ms, message, quote, entry_id, seq".
+EdgeClaim read_edge_claim(Statement& row);
+// A telling, from "body, said_ms, message, quote, seq, entry_id".
+EpisodeClaim read_episode_claim(Statement& row);
 
 }  // namespace clawmark

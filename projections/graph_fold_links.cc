@@ -4,15 +4,48 @@
 #include <deque>
 
 #include "projections/graph_fold.h"
+#include "projections/graph_names.h"
 #include "projections/graph_rows.h"
 
 namespace clawmark {
 namespace {
 
 constexpr std::size_t kSlotClaimsMax = 5000;
-constexpr std::int64_t kEpisodeToldAgainMs = 12 * 3'600'000;
 
 }  // namespace
+
+EdgeClaim read_edge_claim(Statement& row) {
+  const json::object body = parse_object(row.text(2));
+  EdgeClaim claim;
+  claim.to_type = row.string(0);
+  claim.to = row.string(1);
+  claim.said = row.time(3);
+  claim.at = {get_int(body, "at_ms", claim.said.value)};
+  if (const auto until = get_int(body, "until_ms"); until > 0) claim.until = {{until}};
+  claim.closes = get_bool(body, "closes");
+  claim.confidence = std::clamp(get_double(body, "confidence", 0.8), 0.0, 1.0);
+  claim.message = row.integer(4);
+  claim.quote = row.string(5);
+  claim.entry_id = row.string(6);
+  claim.event = row.integer(7);
+  return claim;
+}
+
+EpisodeClaim read_episode_claim(Statement& row) {
+  EpisodeClaim claim;
+  claim.body = row.string(0);
+  const json::object body = parse_object(claim.body);
+  claim.said = row.time(1);
+  claim.message = row.integer(2);
+  claim.quote = row.string(3);
+  claim.event = row.integer(4);
+  claim.entry_id = row.string(5);
+  claim.title = get_string(body, "title");
+  claim.description = words_said(get_string(body, "description"), claim.quote);
+  claim.salience = std::clamp(get_double(body, "salience"), 0.0, 1.0);
+  claim.nodes = strings_of(body, "nodes");
+  return claim;
+}
 
 // All decisions that settle the same thing, or end one another, are looked at together.
 Status GraphFold::settle_slot_of(const GraphDirt::Key& first) {
@@ -99,23 +132,8 @@ Status GraphFold::settle_edge_group(const std::string& agent, const std::string&
           "c.agent = "
           "?1 AND c.holder = ?2 AND c.kind = 'edge' AND c.type = ?3 AND c.key = ?4 AND c.slot = ?5 "
           "AND (?6 = '' OR (c.to_key = ?6 AND c.to_type = ?7)) AND c.state = 'live'",
-          [&](Statement& row) {
-            const json::object body = parse_object(row.text(2));
-            EdgeClaim claim;
-            claim.to_type = row.string(0);
-            claim.to = row.string(1);
-            claim.said = row.time(3);
-            claim.at = {get_int(body, "at_ms", claim.said.value)};
-            if (const auto until = get_int(body, "until_ms"); until > 0) claim.until = {{until}};
-            claim.closes = get_bool(body, "closes");
-            claim.confidence = std::clamp(get_double(body, "confidence", 0.8), 0.0, 1.0);
-            claim.message = row.integer(4);
-            claim.quote = row.string(5);
-            claim.entry_id = row.string(6);
-            claim.event = row.integer(7);
-            claims.push_back(std::move(claim));
-          },
-          agent, holder, type, from_type + "\x1f" + from_key, slot, to_key, to_type));
+          [&](Statement& row) { claims.push_back(read_edge_claim(row)); }, agent, holder, type,
+          from_type + "\x1f" + from_key, slot, to_key, to_type));
     }
   }
   for (auto& claim : claims) {
@@ -135,42 +153,17 @@ Status GraphFold::settle_edge_group(const std::string& agent, const std::string&
   return Ok{};
 }
 
-// What is told again soon is the same episode; told after a longer silence, it happened again.
 Status GraphFold::settle_episode(const GraphDirt::Key& key) {
   const auto& [agent, holder, type, name] = key;
-  struct Episode {
-    std::string title, description, quote;
-    double salience = 0;
-    TimeMs occurred, last;
-    std::int64_t message = 0, seq = 0;
-    std::set<std::string> nodes;
-  };
-  std::vector<Episode> episodes;
+  std::vector<EpisodeClaim> claims;
   CLAWMARK_TRY(tables_.each(
-      "SELECT c.body, c.said_ms, c.message, c.quote, c.seq FROM graph_claims__g# c JOIN "
+      "SELECT c.body, c.said_ms, c.message, c.quote, c.seq, m.entry_id FROM graph_claims__g# c "
+      "JOIN "
       "graph_messages__g# m ON m.message = c.message WHERE c.agent = ?1 AND c.holder = ?2 AND "
-      "c.kind = 'episode' AND c.type = ?3 AND c.key = ?4 AND c.state = 'live' ORDER BY c.said_ms, "
-      "m.entry_id, c.body",
-      [&](Statement& row) {
-        const json::object body = parse_object(row.text(0));
-        const TimeMs said = row.time(1);
-        if (episodes.empty() || said.value - episodes.back().last.value > kEpisodeToldAgainMs) {
-          Episode& fresh = episodes.emplace_back();
-          fresh.title = get_string(body, "title");
-          fresh.description = get_string(body, "description");
-          fresh.occurred = said;  // it happened when it was told first
-          fresh.message = row.integer(2);
-          fresh.quote = row.string(3);
-          fresh.seq = row.integer(4);
-        }
-        Episode& episode = episodes.back();
-        episode.last = said;
-        episode.seq = std::min(episode.seq, row.integer(4));
-        episode.salience =
-            std::max(episode.salience, std::clamp(get_double(body, "salience"), 0.0, 1.0));
-        for (const auto& node : strings_of(body, "nodes")) episode.nodes.insert(node);
-      },
-      agent, holder, type, name));
+      "c.kind = 'episode' AND c.type = ?3 AND c.key = ?4 AND c.state = 'live'",
+      [&](Statement& row) { claims.push_back(read_episode_claim(row)); }, agent, holder, type,
+      name));
+  const auto episodes = settle_episodes(std::move(claims));
   json::array times;
   for (const auto& episode : episodes) times.emplace_back(episode.occurred.value);
   CLAWMARK_TRY(tables_.run(
@@ -187,7 +180,8 @@ Status GraphFold::settle_episode(const GraphDirt::Key& key) {
         "excluded.description, salience = excluded.salience, nodes = excluded.nodes, message = "
         "excluded.message, quote = excluded.quote, seq = excluded.seq",
         agent, holder, type, name, episode.title, episode.description, episode.salience,
-        episode.occurred, to_text(json::value(list)), episode.message, episode.quote, episode.seq));
+        episode.occurred, to_text(json::value(list)), episode.message, episode.quote,
+        episode.event));
   }
   return Ok{};
 }

@@ -31,7 +31,6 @@ NodeClaim read_node_claim(Statement& row) {
   NodeClaim claim;
   claim.key = row.string(0);
   claim.name = get_string(body, "name");
-  claim.description = get_string(body, "description");
   claim.status = get_string(body, "status");
   claim.reason = get_string(body, "reason");
   claim.choice_name = get_string(body, "choice");
@@ -47,6 +46,7 @@ NodeClaim read_node_claim(Statement& row) {
   claim.message = row.integer(6);
   claim.quote = row.string(7);
   claim.entry_id = row.string(8);
+  claim.description = words_said(get_string(body, "description"), claim.quote);
   return claim;
 }
 
@@ -262,22 +262,27 @@ Status GraphFold::write_node(const GraphDirt::Key& key, const NodeState& state) 
   return tables_.run(
       "INSERT INTO graph_nodes__g#(agent, holder, type, key, visible, name, description, status, "
       "status_ms, reason, slot, choice, replaces, aliases, confidence, source, due_ms, first_ms, "
-      "last_ms, valid_from_ms, valid_to_ms, superseded_by, mentions, message, quote, lasts) "
+      "last_ms, valid_from_ms, valid_to_ms, superseded_by, mentions, message, quote, lasts, "
+      "description_message, reason_message) "
       "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
       "?19, ?18, "
-      "NULL, '', ?20, ?21, ?22, ?23) ON CONFLICT DO UPDATE SET visible = excluded.visible, name = "
+      "NULL, '', ?20, ?21, ?22, ?23, ?24, ?25) ON CONFLICT DO UPDATE SET visible = "
+      "excluded.visible, name = "
       "excluded.name, description = excluded.description, status = excluded.status, status_ms = "
       "excluded.status_ms, reason = excluded.reason, slot = excluded.slot, choice = "
       "excluded.choice, replaces = excluded.replaces, aliases = excluded.aliases, confidence = "
       "excluded.confidence, source = excluded.source, due_ms = excluded.due_ms, first_ms = "
       "excluded.first_ms, last_ms = excluded.last_ms, valid_from_ms = excluded.valid_from_ms, "
       "valid_to_ms = NULL, superseded_by = '', mentions = excluded.mentions, message = "
-      "excluded.message, quote = excluded.quote, lasts = excluded.lasts",
+      "excluded.message, quote = excluded.quote, lasts = excluded.lasts, "
+      "description_message = excluded.description_message, reason_message = "
+      "excluded.reason_message",
       agent, holder, type, name, state.visible, state.name, state.description, state.status,
       state.status_at, state.reason, state.slot, state.choice, state.replaces, to_text(aliases),
       state.confidence, state.stated ? "user" : "extracted", state.due, state.first, state.last,
       state.mentions, state.message, state.quote,
-      half_lives_until_stale(type, state.confidence, state.stated));
+      half_lives_until_stale(type, state.confidence, state.stated), state.description_message,
+      state.reason_message);
 }
 
 }  // namespace clawmark

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 #include <vector>
 
@@ -35,13 +36,81 @@ bool has_digit(std::string_view word) {
   return word.find_first_of("0123456789") != std::string_view::npos;
 }
 
-// What tells names apart that look alike: numbers, single letters, roman numerals.
+struct Mark {
+  std::string_view word, means;
+};
+
+// Words that count things, or tell the like of them apart.
+constexpr Mark kMarks[] = {
+    {"zero", "0"},       {"one", "1"},           {"two", "2"},           {"three", "3"},
+    {"four", "4"},       {"five", "5"},          {"six", "6"},           {"seven", "7"},
+    {"eight", "8"},      {"nine", "9"},          {"ten", "10"},          {"eleven", "11"},
+    {"twelve", "12"},    {"thirteen", "13"},     {"fourteen", "14"},     {"fifteen", "15"},
+    {"sixteen", "16"},   {"seventeen", "17"},    {"eighteen", "18"},     {"nineteen", "19"},
+    {"first", "1"},      {"second", "2"},        {"third", "3"},         {"fourth", "4"},
+    {"fifth", "5"},      {"sixth", "6"},         {"seventh", "7"},       {"eighth", "8"},
+    {"ninth", "9"},      {"tenth", "10"},        {"eleventh", "11"},     {"twelfth", "12"},
+    {"twentieth", "20"}, {"sept", "sep"},        {"tues", "tue"},        {"thur", "thu"},
+    {"thurs", "thu"},    {"production", "prod"}, {"development", "dev"}, {"testing", "test"},
+};
+
+// Names of which one is never the other; those that begin alike are one.
+constexpr std::string_view kTelling[] = {
+    "twenty",    "thirty",   "forty",    "fifty",    "sixty",   "seventy",  "eighty",    "ninety",
+    "hundred",   "thousand", "million",  "last",     "next",    "previous", "final",     "initial",
+    "january",   "february", "march",    "april",    "may",     "june",     "july",      "august",
+    "september", "october",  "november", "december", "monday",  "tuesday",  "wednesday", "thursday",
+    "friday",    "saturday", "sunday",   "spring",   "summer",  "autumn",   "winter",    "morning",
+    "evening",   "alpha",    "beta",     "gamma",    "delta",   "epsilon",  "zeta",      "eta",
+    "theta",     "iota",     "kappa",    "lambda",   "mu",      "nu",       "xi",        "omicron",
+    "pi",        "rho",      "sigma",    "tau",      "upsilon", "phi",      "chi",       "psi",
+    "omega",     "rc",       "ga",       "canary",   "nightly", "stable",   "lts",       "preview",
+    "draft",     "prod",     "staging",  "dev",      "test",    "qa",       "old",       "new",
+    "legacy",    "north",    "south",    "east",     "west",    "left",     "right",     "upper",
+    "lower",     "front",    "back",     "frontend", "backend", "internal", "external",  "primary",
+    "secondary", "major",    "minor",    "senior",   "junior"};
+
+constexpr std::string_view kShort[] = {"jan", "feb", "mar", "apr", "jun", "jul",
+                                       "aug", "sep", "oct", "nov", "dec", "mon",
+                                       "tue", "wed", "thu", "fri", "sat", "sun"};
+
+std::string telling(const std::string& word) {
+  for (const Mark& mark : kMarks) {
+    if (word == mark.word) return std::string(mark.means);
+  }
+  for (const auto begin : kShort) {
+    const bool whole =
+        std::find(std::begin(kTelling), std::end(kTelling), word) != std::end(kTelling);
+    if (word == begin || (whole && word.starts_with(begin))) return std::string(begin);
+  }
+  const bool tells =
+      std::find(std::begin(kTelling), std::end(kTelling), word) != std::end(kTelling);
+  return tells ? word : std::string();
+}
+
+// "1st", "22nd" → the number.
+std::string without_ordinal(const std::string& word) {
+  const std::size_t end = word.find_first_not_of("0123456789");
+  if (end == std::string::npos || end == 0 || word.size() != end + 2) return word;
+  const std::string_view rest = std::string_view(word).substr(end);
+  const bool ordinal = rest == "st" || rest == "nd" || rest == "rd" || rest == "th";
+  return ordinal ? word.substr(0, end) : word;
+}
+
+// What tells names apart that look alike: numbers, single letters (Greek ones, too), roman
+// numerals, and words for such.
 std::vector<std::string> marks_of(std::string_view name) {
   std::vector<std::string> marks;
   for (const auto& word : words_of(name)) {
     const bool roman = word.size() <= 4 && word.find_first_not_of("ivx") == std::string::npos;
     const bool single = count_code_points(word) == 1;
-    if (has_digit(word) || single || roman) marks.push_back(word);
+    if (has_digit(word)) {
+      marks.push_back(without_ordinal(word));
+    } else if (std::string mark = telling(word); !mark.empty()) {
+      marks.push_back(std::move(mark));
+    } else if (single || roman) {
+      marks.push_back(word);
+    }
   }
   return marks;
 }
@@ -90,6 +159,15 @@ std::string name_key(std::string_view name) {
 
 bool may_merge_names(std::string_view a, std::string_view b) {
   return marks_of(a) == marks_of(b);
+}
+
+std::string words_said(std::string_view description, std::string_view quote) {
+  const std::string wanted = collapse_space(fold_case(description));
+  if (wanted.empty()) return {};
+  if (collapse_space(fold_case(quote)).find(wanted) != std::string::npos) {
+    return std::string(description);
+  }
+  return collapse_space(quote);
 }
 
 bool quotes_overlap(std::string_view a, std::string_view b) {

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 16> kTypes = {
 class GraphProjection final : public Projection {
  public:
   std::string_view name() const override { return "graph"; }
-  int fold_version() const override { return 4; }
+  int fold_version() const override { return 5; }
   std::string ddl(int generation) const override {
     return generation_sql(kGraphDdl, kGraphPrefix, generation) +
            generation_sql(StandingLedger::ddl(), kGraphPrefix, generation);
@@ -53,9 +53,11 @@ class GraphProjection final : public Projection {
         "SELECT agent, holder, type, key, visible, name, description, status, status_ms, "
         "reason, slot, choice, replaces, aliases, confidence, source, due_ms, first_ms, "
         "last_ms, valid_from_ms, valid_to_ms, superseded_by, mentions, quote, (SELECT entry_id "
-        "FROM graph_messages__g# m WHERE m.message = n.message) FROM graph_nodes__g# n ORDER "
+        "FROM graph_messages__g# m WHERE m.message = n.message), (SELECT entry_id FROM "
+        "graph_messages__g# m WHERE m.message = n.description_message), (SELECT entry_id FROM "
+        "graph_messages__g# m WHERE m.message = n.reason_message) FROM graph_nodes__g# n ORDER "
         "BY agent, holder, type, key",
-        25));
+        27));
     CLAWMARK_TRY(
         feed("SELECT agent, holder, from_type, from_key, type, slot, to_type, to_key, from_ms, "
              "until_ms, confidence, last_ms, quote, (SELECT entry_id FROM graph_messages__g# m "

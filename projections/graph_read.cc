@@ -10,6 +10,7 @@
 #include "projections/graph_names.h"
 #include "projections/graph_rows.h"
 #include "projections/graph_settle.h"
+#include "projections/graph_then.h"
 
 namespace clawmark {
 namespace {
@@ -17,7 +18,8 @@ namespace {
 constexpr char kNodeColumns[] =
     "n.type, n.key, n.visible, n.name, n.description, n.status, n.status_ms, n.reason, n.slot, "
     "n.choice, n.replaces, n.aliases, n.confidence, n.source, n.due_ms, n.first_ms, n.last_ms, "
-    "n.valid_from_ms, n.valid_to_ms, n.superseded_by, n.mentions, n.message, n.quote, n.holder ";
+    "n.valid_from_ms, n.valid_to_ms, n.superseded_by, n.mentions, n.message, n.quote, n.holder, "
+    "n.description_message, n.reason_message ";
 
 constexpr std::string_view kNoAliases = R"({"names":[],"keys":[]})";
 
@@ -53,6 +55,8 @@ NodePart read_node(Statement& row) {
   n.message = row.integer(21);
   n.quote = row.string(22);
   n.holders = {row.string(23)};
+  n.description_message = row.integer(24);
+  n.reason_message = row.integer(25);
   return part;
 }
 
@@ -69,8 +73,14 @@ void overlay(NodePart& into, NodePart other) {
     a.status = b.status;
     a.status_at = b.status_at;
   }
-  if (a.reason.empty()) a.reason = b.reason;
-  if (a.description.empty()) a.description = b.description;
+  if (a.reason.empty()) {
+    a.reason = b.reason;
+    a.reason_message = b.reason_message;
+  }
+  if (a.description.empty()) {
+    a.description = b.description;
+    a.description_message = b.description_message;
+  }
   a.confidence = std::max(a.confidence, b.confidence);
   a.stated = a.stated || b.stated;
   a.first = std::min(a.first, b.first);
@@ -93,29 +103,47 @@ void overlay(NodePart& into, NodePart other) {
   into.visible = into.visible || other.visible;
 }
 
+// Decisions and constraints that followed one another by then, by holder and type; read once for
+// several things.
+using SlotsThen = std::map<std::pair<std::string, std::string>, std::map<std::string, SlotState>>;
+
+bool takes_turns(const std::string& type) {
+  return type == "decision" || type == "constraint";
+}
+
 // As it stood at a time: from the claims up to then.
 Result<std::optional<NodePart>> part_at(Database& db, const GraphScope& scope,
-                                        const std::string& holder, const GraphNodeRow& now) {
+                                        const std::string& holder, const GraphNodeRow& now,
+                                        SlotsThen& slots) {
   std::vector<NodeClaim> claims;
-  CLAWMARK_TRY(for_rows(
-      db,
-      "SELECT c.key, c.body, c.slot, c.choice, c.replaces, c.said_ms, c.message, c.quote, "
-      "m.entry_id FROM graph_claims c JOIN graph_messages m ON m.message = c.message WHERE c.agent "
-      "= ?1 AND c.holder = ?2 AND c.kind = 'node' AND c.type = ?3 AND c.key = ?4 AND c.state = "
-      "'live' AND c.said_ms <= ?5 AND c.seq <= ?6",
-      [&](Statement& row) { claims.push_back(read_node_claim(row)); }, scope.agent, holder,
-      now.type, now.key, scope.last_said(), scope.last_seq()));
+  CLAWMARK_ASSIGN(const auto names, names_of_thing(db, scope, holder, now.type, now.key));
+  for (const auto& name : names) {
+    CLAWMARK_TRY(for_rows(
+        db,
+        "SELECT c.key, c.body, c.slot, c.choice, c.replaces, c.said_ms, c.message, c.quote, "
+        "m.entry_id FROM graph_claims c JOIN graph_messages m ON m.message = c.message WHERE "
+        "c.agent = ?1 AND c.holder = ?2 AND c.kind = 'node' AND c.type = ?3 AND c.key = ?4 AND "
+        "c.state = 'live' AND c.said_ms <= ?5 AND c.seq <= ?6",
+        [&](Statement& row) {
+          claims.push_back(read_node_claim(row));
+          if (name == now.key) return;
+          claims.back().aliases.push_back(claims.back().name);
+          claims.back().name.clear();
+        },
+        scope.agent, holder, now.type, name, scope.last_said(), scope.last_seq()));
+  }
   const auto state = settle_node(std::move(claims));
   if (!state) return std::optional<NodePart>{};
   NodePart part;
   part.visible = state->visible;
   GraphNodeRow& n = part.row;
   n = now;
-  n.name = state->name;
+  n.name = state->name.empty() ? now.name : state->name;
   n.description = state->description;
   n.status = state->status;
   n.status_at = state->status_at;
   n.reason = state->reason;
+  n.slot = state->slot;
   n.choice = state->choice;
   n.replaces = state->replaces;
   n.aliases = state->aliases;
@@ -127,20 +155,24 @@ Result<std::optional<NodePart>> part_at(Database& db, const GraphScope& scope,
   n.mentions = state->mentions;
   n.message = state->message;
   n.quote = state->quote;
+  n.description_message = state->description_message;
+  n.reason_message = state->reason_message;
   n.holders = {holder};
-  bool later = n.valid_to && *n.valid_to > scope.last_said();
-  if (n.valid_to && scope.through) {
-    later = true;
-    CLAWMARK_TRY(for_rows(
-        db,
-        "SELECT 1 FROM graph_claims WHERE agent = ?1 AND holder = ?2 AND kind = 'node' AND type = "
-        "?3 AND key = ?4 AND state = 'live' AND seq <= ?5 LIMIT 1",
-        [&](Statement&) { later = false; }, scope.agent, holder, now.type, n.superseded_by,
-        scope.last_seq()));
+  n.valid_from = state->first;
+  n.valid_to.reset();
+  n.superseded_by.clear();
+  if (!takes_turns(now.type)) return std::optional<NodePart>(std::move(part));
+  const std::pair<std::string, std::string> whose{holder, now.type};
+  if (!slots.contains(whose)) {
+    CLAWMARK_ASSIGN(auto known, slots_then(db, scope, holder, now.type));
+    slots.emplace(whose, std::move(known));
   }
-  if (later) {
-    n.valid_to.reset();
-    n.superseded_by.clear();
+  const auto& known = slots.at(whose);
+  if (const auto slot = known.find(now.key); slot != known.end()) {
+    n.valid_from = slot->second.from;
+    n.valid_to = slot->second.to;
+    n.superseded_by = slot->second.superseded_by;
+    n.slot = slot->second.slot;
   }
   return std::optional<NodePart>(std::move(part));
 }
@@ -151,7 +183,8 @@ TimeMs as_of(const GraphScope& scope) {
 
 // All holders' parts of one thing; nullopt when nobody in sight named it.
 Result<std::optional<GraphNodeRow>> assemble(Database& db, const GraphScope& scope,
-                                             std::string_view type, std::string_view key) {
+                                             std::string_view type, std::string_view key,
+                                             SlotsThen& slots) {
   static const std::string kSql = std::string("SELECT ") + kNodeColumns +
                                   "FROM graph_nodes n WHERE n.agent = ?1 AND n.key = ?2 AND n.type "
                                   "= ?3";
@@ -170,8 +203,8 @@ Result<std::optional<GraphNodeRow>> assemble(Database& db, const GraphScope& sco
     if (found == known.end()) continue;
     std::optional<NodePart> part = std::move(found->second);
     known.erase(found);
-    if (scope.at) {
-      CLAWMARK_ASSIGN(part, part_at(db, scope, holder, part->row));
+    if (scope.is_then()) {
+      CLAWMARK_ASSIGN(part, part_at(db, scope, holder, part->row, slots));
     }
     if (!part) continue;
     if (whole) {
@@ -192,9 +225,8 @@ void settle_across(std::vector<GraphNodeRow>& rows) {
   for (auto& row : rows) {
     for (const auto& other : rows) {
       if (&row == &other || row.type != other.type || row.valid_to) continue;
-      const bool takes_turns = row.type == "decision" || row.type == "constraint";
       const bool same = !row.slot.empty() && row.slot == other.slot && row.choice != other.choice;
-      if (!takes_turns || !same || other.valid_from <= row.valid_from) continue;
+      if (!takes_turns(row.type) || !same || other.valid_from <= row.valid_from) continue;
       row.valid_to = other.valid_from;
       row.superseded_by = other.key;
     }
@@ -207,9 +239,10 @@ Result<std::vector<GraphNodeRow>> assemble_all(Database& db, const GraphScope& s
                                                const std::vector<NodeName>& names) {
   std::vector<GraphNodeRow> rows;
   std::set<NodeName> seen;
+  SlotsThen slots;
   for (const auto& name : names) {
     if (!seen.insert(name).second) continue;
-    CLAWMARK_ASSIGN(auto row, assemble(db, scope, name.first, name.second));
+    CLAWMARK_ASSIGN(auto row, assemble(db, scope, name.first, name.second, slots));
     if (row) rows.push_back(std::move(*row));
   }
   return rows;
@@ -322,7 +355,8 @@ Result<std::vector<GraphNodeRow>> stale_nodes(Database& db, const GraphScope& sc
 
 Result<std::optional<GraphNodeRow>> get_node(Database& db, const GraphScope& scope,
                                              std::string_view type, std::string_view key) {
-  return assemble(db, scope, type, key);
+  SlotsThen slots;
+  return assemble(db, scope, type, key, slots);
 }
 
 Result<std::vector<GraphNodeRow>> find_nodes(Database& db, const GraphScope& scope,

@@ -7,6 +7,7 @@
 #include "projections/graph.h"
 #include "projections/graph_names.h"
 #include "projections/graph_rows.h"
+#include "projections/graph_then.h"
 #include "projections/search.h"
 
 namespace clawmark {
@@ -137,29 +138,42 @@ Result<std::vector<GraphEpisodeRow>> list_episodes(Database& db, const GraphScop
   const TimeMs at = scope.last_said();
   const std::size_t asked = words.empty() ? query.limit : kScanned;
   std::vector<std::pair<double, GraphEpisodeRow>> found;
+  const auto take = [&](GraphEpisodeRow episode) {
+    double score = 0;
+    if (!words.empty()) {
+      std::string nodes;
+      for (const auto& node : episode.nodes) nodes += node + "\n";
+      score = coverage(words, episode.title + "\n" + episode.description + "\n" + nodes);
+      if (score <= 0) return;
+    }
+    found.emplace_back(score, std::move(episode));
+  };
   for (const auto& holder : scope.holders) {
+    std::set<std::pair<std::string, std::string>> told;  // type, key: of those that were told then
     CLAWMARK_TRY(for_rows(
         db,
-        "SELECT type, title, description, salience, occurred_ms, nodes, message, quote FROM "
-        "graph_episodes WHERE agent = ?1 AND holder = ?2 AND occurred_ms <= ?3 AND salience >= ?4 "
-        "AND (?5 = '' OR type = ?5) AND seq <= ?7 ORDER BY occurred_ms DESC, title LIMIT ?6",
+        "SELECT type, title, description, salience, occurred_ms, nodes, message, quote, key FROM "
+        "graph_episodes WHERE agent = ?1 AND holder = ?2 AND occurred_ms <= ?3 AND (?8 OR salience "
+        ">= ?4) AND (?5 = '' OR type = ?5) AND seq <= ?7 ORDER BY occurred_ms DESC, title LIMIT ?6",
         [&](Statement& row) {
-          // Most hold none of the words: seen in the row as it is, before its lists are read.
-          if (!words.empty() &&
-              coverage(words, row.string(1) + "\n" + row.string(2) + "\n" + row.string(5)) <= 0) {
+          if (scope.is_then()) {
+            told.emplace(row.string(0), row.string(8));
             return;
           }
-          GraphEpisodeRow episode = read_episode(row);
-          double score = 0;
-          if (!words.empty()) {
-            std::string nodes;
-            for (const auto& node : episode.nodes) nodes += node + "\n";
-            score = coverage(words, episode.title + "\n" + episode.description + "\n" + nodes);
-            if (score <= 0) return;
+          // Most hold none of the words: seen in the row as it is, before its lists are read.
+          if (words.empty() ||
+              coverage(words, row.string(1) + "\n" + row.string(2) + "\n" + row.string(5)) > 0) {
+            take(read_episode(row));
           }
-          found.emplace_back(score, std::move(episode));
         },
-        scope.agent, holder, at, query.salience_min, query.type, asked, scope.last_seq()));
+        scope.agent, holder, at, query.salience_min, query.type, asked, scope.last_seq(),
+        scope.is_then()));
+    for (const auto& [type, key] : told) {
+      CLAWMARK_ASSIGN(auto tellings, episodes_then(db, scope, holder, type, key));
+      for (auto& telling : tellings) {
+        if (telling.salience >= query.salience_min) take(std::move(telling));
+      }
+    }
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first > b.first;

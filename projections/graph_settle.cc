@@ -7,6 +7,8 @@
 namespace clawmark {
 namespace {
 
+constexpr std::int64_t kEpisodeToldAgainMs = 12 * 3'600'000;
+
 // By when it was said; what was said at the same instant by its content, never by its place in the
 // log.
 template <class Claim>
@@ -22,8 +24,9 @@ int rank_of(const std::string& status) {
   return 0;
 }
 
-void take_newest(std::string& into, const std::string& said) {
+bool take_newest(std::string& into, const std::string& said) {
   if (!said.empty()) into = said;
+  return !said.empty();
 }
 
 }  // namespace
@@ -48,14 +51,17 @@ std::optional<NodeState> settle_node(std::vector<NodeClaim> claims) {
       state.status = claim.status;
       state.status_at = claim.said;
     }
+    // Also where only its status was spoken of: those are the newest words about it.
+    if (take_newest(state.description, claim.description)) {
+      state.description_message = claim.message;
+    }
     if (claim.only_status) {
       if (state.name.empty()) state.name = claim.name;
       continue;
     }
     state.visible = true;
     take_newest(state.name, claim.name);
-    take_newest(state.description, claim.description);
-    take_newest(state.reason, claim.reason);
+    if (take_newest(state.reason, claim.reason)) state.reason_message = claim.message;
     take_newest(state.slot, claim.slot);
     take_newest(state.choice, claim.choice_name);
     take_newest(state.replaces, claim.replaces);
@@ -162,6 +168,31 @@ std::vector<EdgeInterval> settle_edges(std::vector<EdgeClaim> claims, bool singl
     return std::tie(a.from.value, a.to_type, a.to) < std::tie(b.from.value, b.to_type, b.to);
   });
   return out;
+}
+
+std::vector<EpisodeState> settle_episodes(std::vector<EpisodeClaim> claims) {
+  std::sort(claims.begin(), claims.end(), [](const EpisodeClaim& a, const EpisodeClaim& b) {
+    return std::tie(a.said.value, a.entry_id, a.body, a.quote) <
+           std::tie(b.said.value, b.entry_id, b.body, b.quote);
+  });
+  std::vector<EpisodeState> episodes;
+  for (EpisodeClaim& claim : claims) {
+    if (episodes.empty() || claim.said.value - episodes.back().last.value > kEpisodeToldAgainMs) {
+      EpisodeState& fresh = episodes.emplace_back();
+      fresh.title = claim.title;
+      fresh.description = claim.description;
+      fresh.occurred = claim.said;  // it happened when it was told first
+      fresh.message = claim.message;
+      fresh.quote = claim.quote;
+      fresh.event = claim.event;
+    }
+    EpisodeState& episode = episodes.back();
+    episode.last = claim.said;
+    episode.event = std::min(episode.event, claim.event);
+    episode.salience = std::max(episode.salience, claim.salience);
+    episode.nodes.insert(claim.nodes.begin(), claim.nodes.end());
+  }
+  return episodes;
 }
 
 bool is_single_valued(const std::string& type, const std::string& from_type,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct NodeState {
   TimeMs first, last, status_at;
   std::int64_t mentions = 0, message = 0;
   std::string quote;
+  // Where description and reason were said; 0: nowhere.
+  std::int64_t description_message = 0, reason_message = 0;
 };
 
 // Newest word wins per member; what is empty says nothing. nullopt: no claims.
@@ -79,6 +82,27 @@ struct EdgeInterval {
 
 // Intervals of one relation. `single`: a beginning ends what went on with another end before it.
 std::vector<EdgeInterval> settle_edges(std::vector<EdgeClaim> claims, bool single);
+
+// Something that happened, as it was told once.
+struct EpisodeClaim {
+  std::string title, description, quote, entry_id, body;
+  double salience = 0;
+  TimeMs said;
+  std::int64_t message = 0, event = 0;
+  std::vector<std::string> nodes;
+};
+
+struct EpisodeState {
+  std::string title, description, quote;
+  double salience = 0;
+  TimeMs occurred, last;
+  std::int64_t message = 0;
+  std::int64_t event = 0;  // the first that told of it
+  std::set<std::string> nodes;
+};
+
+// What is told again soon is the same episode; told after a longer silence, it happened again.
+std::vector<EpisodeState> settle_episodes(std::vector<EpisodeClaim> claims);
 
 // Relations that have one end at a time by themselves.
 bool is_single_valued(const std::string& type, const std::string& from_type,

@@ -57,6 +57,7 @@ CREATE TABLE IF NOT EXISTS graph_nodes__g#(
   source TEXT NOT NULL, due_ms INTEGER, first_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL,
   valid_from_ms INTEGER NOT NULL, valid_to_ms INTEGER, superseded_by TEXT NOT NULL,
   mentions INTEGER NOT NULL, message INTEGER NOT NULL, quote TEXT NOT NULL,
+  description_message INTEGER NOT NULL, reason_message INTEGER NOT NULL,  -- where those were said
   lasts REAL NOT NULL,  -- half-lives after which it may be out of date; as good as never: stated
   UNIQUE(agent, holder, type, key)) STRICT;
 CREATE INDEX IF NOT EXISTS graph_nodes__g#_last
@@ -113,7 +114,8 @@ inline constexpr std::string_view kGraphViews = R"sql(
 DROP VIEW IF EXISTS graph_nodes;
 CREATE VIEW graph_nodes AS SELECT id, agent, holder, type, key, visible, name, description,
   status, status_ms, reason, slot, choice, replaces, aliases, confidence, source, due_ms,
-  first_ms, last_ms, valid_from_ms, valid_to_ms, superseded_by, mentions, message, quote, lasts
+  first_ms, last_ms, valid_from_ms, valid_to_ms, superseded_by, mentions, message, quote, lasts,
+  description_message, reason_message
   FROM graph_nodes__g#;
 DROP VIEW IF EXISTS graph_edges;
 CREATE VIEW graph_edges AS SELECT id, agent, holder, from_type, from_key, type, slot, to_type,

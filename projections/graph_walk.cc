@@ -7,6 +7,7 @@
 #include "projections/graph.h"
 #include "projections/graph_rows.h"
 #include "projections/graph_settle.h"
+#include "projections/graph_then.h"
 
 namespace clawmark {
 namespace {
@@ -48,25 +49,30 @@ Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope
   static const std::string kColumns = std::string("SELECT ") + kEdgeColumns +
                                       " FROM graph_edges WHERE agent = ?1 AND holder = ?2 AND ";
   static const std::string kEnds =
-      "from_ms <= ?5 AND seq <= ?8 AND (?6 OR until_ms IS NULL OR until_ms > ?5 OR until_seq > ?8) "
-      "ORDER BY from_ms DESC, type, from_type, from_key, to_type, to_key LIMIT ?7";
-  const TimeMs at = scope.last_said();
+      "(?5 OR until_ms IS NULL) ORDER BY from_ms DESC, type, from_type, from_key, to_type, to_key "
+      "LIMIT ?6";
   const bool several = scope.holders.size() > 1;  // may know the same relation
   std::unordered_set<std::string> seen;
   std::vector<GraphEdgeRow> edges;
   for (const auto& holder : scope.holders) {
+    for (const bool from_it : {true, false}) {
+      if (!scope.is_then()) break;
+      CLAWMARK_ASSIGN(auto known, edges_then(db, scope, holder, std::string(type), std::string(key),
+                                             from_it, ended, limit));
+      for (auto& edge : known) {
+        if (!several || seen.insert(name_of(edge)).second) edges.push_back(std::move(edge));
+      }
+    }
+    if (scope.is_then()) continue;
     for (const char* end :
          {"from_type = ?3 AND from_key = ?4 AND ", "to_type = ?3 AND to_key = ?4 AND "}) {
       CLAWMARK_TRY(for_rows(
           db, kColumns + end + kEnds,
           [&](Statement& row) {
             GraphEdgeRow edge = read_edge(row);
-            const bool ended_later =
-                edge.until && (*edge.until > at || edge.until_event > scope.last_seq());
-            if (ended_later) edge.until.reset();
             if (!several || seen.insert(name_of(edge)).second) edges.push_back(std::move(edge));
           },
-          scope.agent, holder, type, key, at, ended, limit, scope.last_seq()));
+          scope.agent, holder, type, key, ended, limit));
     }
   }
   for (auto& edge : edges) {
@@ -88,18 +94,26 @@ Result<std::vector<std::pair<std::string, std::string>>> ties_of_task(Database& 
   constexpr std::size_t kTies = 20;
   static const std::string kSql =
       "SELECT type, to_type, to_key, from_ms FROM graph_edges WHERE agent = ?1 AND from_key = ?2 "
-      "AND from_type = 'task' AND holder = ?3 AND from_ms <= ?4 AND seq <= ?5 AND type IN "
-      "('ASSIGNED_TO', 'BLOCKED_BY') AND (until_ms IS NULL OR until_ms > ?4 OR until_seq > ?5) "
-      "ORDER BY from_ms DESC, type, to_type, to_key LIMIT ?6";
+      "AND from_type = 'task' AND holder = ?3 AND type IN ('ASSIGNED_TO', 'BLOCKED_BY') AND "
+      "until_ms IS NULL ORDER BY from_ms DESC, type, to_type, to_key LIMIT ?4";
   using Tie = std::tuple<std::int64_t, std::string, std::string, std::string>;  // -time, …
   std::set<Tie> ties;
+  if (scope.is_then()) {
+    CLAWMARK_ASSIGN(const auto known, edges_of(db, scope, "task", key, false, kTies));
+    for (const auto& edge : known) {
+      const bool ties_it = edge.type == "ASSIGNED_TO" || edge.type == "BLOCKED_BY";
+      if (!ties_it || edge.from != key || edge.from_type != "task") continue;
+      ties.emplace(-edge.from_time.value, edge.type, edge.to_type, edge.to);
+    }
+  }
   for (const auto& holder : scope.holders) {
+    if (scope.is_then()) break;
     CLAWMARK_TRY(for_rows(
         db, kSql,
         [&](Statement& row) {
           ties.emplace(-row.integer(3), row.string(0), row.string(1), row.string(2));
         },
-        scope.agent, key, holder, scope.last_said(), scope.last_seq(), kTies));
+        scope.agent, key, holder, kTies));
   }
   std::vector<std::pair<std::string, std::string>> out;
   std::set<std::tuple<std::string, std::string, std::string>> seen;

@@ -139,6 +139,19 @@ std::string EndNames::of(const std::string& type, const std::string& key) {
   return names_[{type, key}] = named ? (*node)->name : key;
 }
 
+namespace {
+
+bool says_more(const GraphNodeRow& node) {
+  return !node.description.empty() && fold_case(node.description).find(fold_case(node.name)) != 0;
+}
+
+}  // namespace
+
+std::int64_t told_by(const GraphNodeRow& node) {
+  if (!node.reason.empty()) return node.reason_message;
+  return says_more(node) ? node.description_message : node.message;
+}
+
 std::string node_text(const GraphNodeRow& node, const WorldText& text) {
   std::string out = node.name;
   if (node.due) {
@@ -148,12 +161,10 @@ std::string node_text(const GraphNodeRow& node, const WorldText& text) {
     const bool over = open && *node.due < now && text.date(*node.due) != text.date(now);
     out += " (due " + text.date(*node.due) + (over ? ", past" : "") + ")";
   }
-  const std::string& said = node.description;
-  const bool says_more = !said.empty() && fold_case(said).find(fold_case(node.name)) != 0;
   if (!node.reason.empty()) {
     out += ", because: " + node.reason;
-  } else if (says_more) {
-    out += " \u2014 \u201c" + said + "\u201d";
+  } else if (says_more(node)) {
+    out += " \u2014 \u201c" + node.description + "\u201d";
   }
   return out;
 }
@@ -181,7 +192,7 @@ json::object node_json(const GraphNodeRow& node) {
                    {"last_confirmed", format_iso(node.last)},
                    {"valid_from", format_iso(node.valid_from)},
                    {"mentions", node.mentions},
-                   {"message", node.message},
+                   {"message", told_by(node)},
                    {"aliases", std::move(aliases)},
                    {"holders", std::move(holders)}};
   if (node.valid_to) {

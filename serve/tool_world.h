@@ -41,6 +41,7 @@ struct StateLine {
   std::string text;
   TimeMs said;
   std::int64_t message = 0;
+  bool is_summary = false;  // in a model's words, of all up to that message
 };
 // Where things were left off: the paragraph that a model wrote last, else what happened last.
 Result<std::vector<StateLine>> left_off(Database& db, const GraphScope& scope, std::size_t limit);
@@ -111,6 +112,8 @@ class EndNames {
 
 // One line about a thing: name, what is known of it, how sure.
 std::string node_text(const GraphNodeRow& node, const WorldText& text);
+// The message that says what that line tells.
+std::int64_t told_by(const GraphNodeRow& node);
 std::string episode_text(const GraphEpisodeRow& episode, const WorldText& text);
 json::object node_json(const GraphNodeRow& node);
 

@@ -143,7 +143,7 @@ Result<ToolAnswer> list_graph(const ToolCallContext& context, const GraphScope& 
 Result<ToolAnswer> show_node(const ToolCallContext& context, const GraphScope& scope,
                              const GraphNodeRow& node, WorldText& text) {
   text.heading(node.type + " " + quote_inline(node.name));
-  text.line(kind_text(node) + ": " + node_text(node, text), node.message);
+  text.line(kind_text(node) + ": " + node_text(node, text), told_by(node));
   if (node.valid_to) {
     text.line("replaced on " + text.date(*node.valid_to) + " by: " + node.superseded_by,
               node.message);
@@ -174,7 +174,7 @@ Result<ToolAnswer> traverse(const ToolCallContext& context, const GraphScope& sc
     text.heading(step.depth == 0 ? "From"
                                  : std::to_string(step.depth) + " step" +
                                        (step.depth == 1 ? "" : "s") + " away");
-    text.line(kind_text(step.node) + ": " + node_text(step.node, text), step.node.message);
+    text.line(kind_text(step.node) + ": " + node_text(step.node, text), told_by(step.node));
     json::object row = node_json(step.node);
     row["depth"] = step.depth;
     nodes.push_back(std::move(row));
@@ -305,7 +305,7 @@ Result<ToolAnswer> tool_world_search(const ToolCallContext& context, const json:
     text.heading("Things");
     if (auto rows = search_nodes(context.db, *scope, query, limit); rows.ok()) {
       for (const auto& row : *rows) {
-        text.line(kind_text(row) + ": " + node_text(row, text), row.message);
+        text.line(kind_text(row) + ": " + node_text(row, text), told_by(row));
         nodes.push_back(node_json(row));
       }
     } else {

@@ -40,7 +40,8 @@ class Restore {
     text_.heading("Where things were left off");
     CLAWMARK_ASSIGN(const auto lines, clawmark::left_off(db_, scope_, kLeftOff));
     for (const auto& line : lines) {
-      text_.line(text_.date(line.said) + ": " + line.text, line.message);
+      text_.line(text_.date(line.said) + (line.is_summary ? ", summary: " : ": ") + line.text,
+                 line.message);
     }
     return Ok{};
   }
@@ -56,7 +57,7 @@ class Restore {
     rank(rows);
     for (std::size_t n = 0; n < rows.size() && n < kPerSection; ++n) {
       CLAWMARK_ASSIGN(const std::string whose, relations(rows[n]));
-      text_.line(node_text(rows[n], text_) + whose, rows[n].message);
+      text_.line(node_text(rows[n], text_) + whose, told_by(rows[n]));
     }
     left_out(rows.size(), more, "things of type task");
     return Ok{};
@@ -73,7 +74,7 @@ class Restore {
     std::erase_if(rows, [](const GraphNodeRow& row) { return row.valid_to.has_value(); });
     rank(rows);
     for (std::size_t n = 0; n < rows.size() && n < kPerSection; ++n) {
-      text_.line(node_text(rows[n], text_), rows[n].message);
+      text_.line(node_text(rows[n], text_), told_by(rows[n]));
     }
     left_out(rows.size(), more, std::string("things of type ") + type);
     return Ok{};
@@ -144,7 +145,7 @@ class Restore {
     for (const auto& node : found) {
       CLAWMARK_ASSIGN(const auto walk, walk_graph(db_, scope_, node, 1, kPerSection));
       const std::string status = node.status.empty() ? "" : ", " + node.status;
-      text_.line(node.type + status + ": " + node_text(node, text_), node.message);
+      text_.line(node.type + status + ": " + node_text(node, text_), told_by(node));
       EndNames names(db_, scope_);
       for (const auto& step : walk.nodes) names.know(step.node);
       for (const auto& edge : walk.edges) text_.line(names.line(edge), edge.message);

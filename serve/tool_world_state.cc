@@ -1,23 +1,34 @@
 // "Where we left off" in a few lines: for restore, and for the first prompt of a new session.
 
 #include <algorithm>
+#include <set>
 
+#include "base/utf8.h"
 #include "serve/tool_world.h"
 
 namespace clawmark {
+namespace {
+
+constexpr std::size_t kTellings = 20;  // of one episode that are looked through
+
+}  // namespace
 
 Result<std::vector<StateLine>> left_off(Database& db, const GraphScope& scope, std::size_t limit) {
   std::vector<StateLine> lines;
   CLAWMARK_ASSIGN(const auto written, graph_texts(db, scope, "state", 1));
   EpisodeQuery query;
-  query.limit = limit;
+  query.limit = limit * kTellings;
   CLAWMARK_ASSIGN(const auto newest, list_episodes(db, scope, query));
   // The paragraph that a model wrote last, unless more was said since; else what was said last.
   if (!written.empty() && (newest.empty() || newest[0].occurred <= written[0].said)) {
-    lines.push_back({written[0].text, written[0].said, written[0].message});
+    lines.push_back({written[0].text, written[0].said, written[0].message, true});
     return lines;
   }
+  // What was told again later is one line, its newest.
+  std::set<std::string> told;
   for (const auto& episode : newest) {
+    if (lines.size() >= limit) break;
+    if (!told.insert(collapse_space(fold_case(episode.title))).second) continue;
     lines.push_back({episode.title, episode.occurred, episode.message});
   }
   return lines;

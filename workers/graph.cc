@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "log/graph_events.h"
 #include "workers/extract.h"
+#include "workers/summary_text.h"
 
 namespace clawmark {
 namespace {
@@ -41,28 +42,26 @@ json::array strings(const std::vector<std::string>& list) {
   return out;
 }
 
-std::string texts_of(const std::vector<const WorkItem*>& items) {
-  std::string out;
-  for (const WorkItem* item : items) out += item->window.text + "\n";
-  return out;
-}
-
-std::string cut_of(const std::vector<const WorkItem*>& items) {
-  std::vector<std::string> texts;
+// What was said, each with who said it.
+std::vector<std::string> lines_of(const std::vector<const WorkItem*>& items) {
+  std::vector<std::string> out;
   for (const WorkItem* item : items) {
     const auto& window = item->window;
-    texts.push_back((window.role == "user" ? window.speaker : window.role) + ": " + window.text);
+    out.push_back((window.role == "user" ? window.speaker : window.role) + ": " + window.text);
   }
-  return cut_summary(texts, kCutChars);
+  return out;
 }
 
 // At most so many items of one answer.
 template <class Items, class ToJson>
-json::array items_json(const Items& items, const ToJson& to_json_item) {
+json::array items_json(const Items& items, std::size_t& left_out, const ToJson& to_json_item) {
   json::array out;
   for (const auto& item : items) {
-    if (out.size() >= kGraphItemsMax) break;
-    out.push_back(to_json_item(item));
+    if (out.size() < kGraphItemsMax) {
+      out.push_back(to_json_item(item));
+    } else {
+      ++left_out;
+    }
   }
   return out;
 }
@@ -105,11 +104,12 @@ GraphPort::GraphPort(Store& store, BodyStore& bodies, std::shared_ptr<GraphExtra
       target_tokens_(options.target_tokens),
       again_(again ? std::move(again) : std::make_shared<SecondTries>()) {}
 
-// Prose that is no good is asked for once more, shorter; then the beginnings of what was said stand
-// for it. So there is always one, and it is always shorter.
+// Prose that is no good, or none, is asked for once more, shorter; then the beginnings of what was
+// said stand for it. So there always is one.
 bool GraphPort::again(const std::vector<const WorkItem*>& items, const SpanAnswer& answer) {
-  if (extractor_->is_local() || answer.graph->prose.empty()) return false;
-  if (check_summary(answer.graph->prose, texts_of(items), target_tokens_).empty()) return false;
+  if (extractor_->is_local()) return false;
+  const auto lines = lines_of(items);
+  if (why_no_summary(answer.graph->prose, lines, target_tokens_).empty()) return false;
   return again_->insert(items.front()->message).second;
 }
 
@@ -201,23 +201,30 @@ std::optional<NewEvent> GraphPort::completed(const std::vector<const WorkItem*>&
   }
   out["holder"] = shared ? first->audience : "";
   std::string prose = answer.prose, method = "normal";
-  if (!prose.empty()) {
-    const std::string why = check_summary(prose, texts_of(items), target_tokens_);
+  if (!extractor_->is_local()) {
+    const auto lines = lines_of(items);
+    const std::string why = why_no_summary(prose, lines, target_tokens_);
     if (again_->erase(items.front()->message) > 0) method = "shorter";
     if (!why.empty()) {
-      prose = cut_of(items);
+      prose = cut_of(lines);
       method = "cut: " + why;
     }
     out["method"] = method;
   }
   out["prose"] = clean(prose, kGraphProseMax);
   out["state"] = clean(answer.state, kGraphProseMax);
-  out["nodes"] = items_json(answer.nodes, [&](const auto& item) { return node_json(item); });
-  out["edges"] = items_json(answer.edges, [&](const auto& item) { return edge_json(item); });
+  std::size_t many = 0;
+  out["nodes"] = items_json(answer.nodes, many, [&](const auto& item) { return node_json(item); });
+  out["edges"] = items_json(answer.edges, many, [&](const auto& item) { return edge_json(item); });
   out["episodes"] =
-      items_json(answer.episodes, [&](const auto& item) { return episode_json(item); });
-  out["merges"] = items_json(answer.merges, [&](const auto& item) { return merge_json(item); });
-  out["dropped"] = answer.dropped;
+      items_json(answer.episodes, many, [&](const auto& item) { return episode_json(item); });
+  out["merges"] =
+      items_json(answer.merges, many, [&](const auto& item) { return merge_json(item); });
+  json::object reasons;
+  for (const auto& [reason, count] : answer.dropped_for) reasons[reason] = count;
+  if (many > 0) reasons["too_many"] = many;
+  out["dropped"] = answer.dropped + many;
+  if (!reasons.empty()) out["dropped_for"] = std::move(reasons);
   out["usage"] = json::object{{"input_tokens", answer.usage.input_tokens},
                               {"output_tokens", answer.usage.output_tokens}};
   return event;

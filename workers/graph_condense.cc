@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/limits_world.h"
 #include "log/graph_events.h"
 #include "projections/rebuild.h"
+#include "workers/summary_text.h"
 
 namespace clawmark {
 namespace {
@@ -12,12 +12,6 @@ namespace {
 std::vector<std::string> texts_of(const std::vector<SummaryRow>& rows) {
   std::vector<std::string> out;
   for (const auto& row : rows) out.push_back(row.text);
-  return out;
-}
-
-std::string joined(const std::vector<SummaryRow>& rows) {
-  std::string out;
-  for (const auto& row : rows) out += row.text + "\n";
   return out;
 }
 
@@ -126,21 +120,21 @@ Status CondensePort::commit(const Commit& commit, TimeMs) {
   if (commit.answer.summary && whole) {
     const SummaryAnswer& answer = *commit.answer.summary;
     const std::string why =
-        answer.cut ? "too_long" : check_summary(answer.text, joined(job_->sources), target_tokens_);
+        answer.cut ? "too_long"
+                   : why_no_summary(answer.text, texts_of(job_->sources), target_tokens_);
     const bool shorter = job_->shorter();
     settled_ = true;
     if (why.empty()) {
       CLAWMARK_ASSIGN(event, completed(answer.text, shorter ? "shorter" : "normal", answer.usage));
     } else if (shorter) {
-      CLAWMARK_ASSIGN(event, completed(cut_summary(texts_of(job_->sources), kCutChars),
-                                       "cut: " + why, answer.usage));
+      CLAWMARK_ASSIGN(event,
+                      completed(cut_of(texts_of(job_->sources)), "cut: " + why, answer.usage));
     } else {
       job_->again.insert(first);
     }
   } else if (commit.last && !settled_) {
     settled_ = true;
-    CLAWMARK_ASSIGN(event,
-                    completed(cut_summary(texts_of(job_->sources), kCutChars), "cut: refused", {}));
+    CLAWMARK_ASSIGN(event, completed(cut_of(texts_of(job_->sources)), "cut: refused", {}));
   }
   if (event) {
     CLAWMARK_TRY(store_.log().append(txn, *event));

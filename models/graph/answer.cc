@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kNowhere = std::string_view::npos;
 constexpr double kConfidenceUnsaid = 0.8;
+constexpr std::size_t kTagMax = 24;     // characters of "<output_json>"
+constexpr std::size_t kProseWords = 5;  // behind the JSON less is a farewell
 
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -34,6 +36,15 @@ std::size_t json_begin(std::string_view text) {
       // {nodes: [ …: bare names.
       for (const std::string_view member : {"nodes", "edges", "episodes", "state", "prose"}) {
         if (c == '{' && text.substr(next).starts_with(member)) return at;
+      }
+    }
+    // The same as YAML: a line "nodes:".
+    if (at == 0 || text[at - 1] == '\n') {
+      const std::string_view line =
+          trim(text.substr(at, std::min(text.find('\n', at), text.size()) - at));
+      for (const std::string_view member : {"nodes", "edges", "episodes"}) {
+        const std::string_view rest = line.starts_with(member) ? line.substr(member.size()) : "";
+        if (rest == ":" || rest == ": []") return at;
       }
     }
     if (c == '"' || c == '\'') {
@@ -125,8 +136,10 @@ struct Reader {
       }
     }
     node.evidence = evidence_of(item);
-    if (node.name.empty() || !is_node_type(node.type)) {
-      ++out.dropped;
+    if (!is_node_type(node.type)) {
+      out.drop("unknown_node_type");
+    } else if (node.name.empty()) {
+      out.drop("malformed");
     } else {
       out.nodes.push_back(std::move(node));
     }
@@ -155,10 +168,12 @@ struct Reader {
     if (!edge.closes) edge.until = time_of(item, "until");
     edge.confidence = share(item, "confidence", kConfidenceUnsaid);
     edge.evidence = evidence_of(item);
-    const bool whole = !edge.from.empty() && !edge.to.empty() && is_edge_type(edge.type) &&
-                       is_node_type(edge.from_type) && is_node_type(edge.to_type);
-    if (!whole) {
-      ++out.dropped;
+    if (!is_edge_type(edge.type)) {
+      out.drop("unknown_edge_type");
+    } else if (edge.from.empty() || edge.to.empty()) {
+      out.drop("malformed");
+    } else if (!is_node_type(edge.from_type) || !is_node_type(edge.to_type)) {
+      out.drop("unknown_node_type");
     } else {
       out.edges.push_back(std::move(edge));
     }
@@ -177,8 +192,10 @@ struct Reader {
     }
     episode.evidence = evidence_of(item);
     if (episode.title.empty()) episode.title = episode.description;
-    if (episode.title.empty() || !is_episode_type(episode.type)) {
-      ++out.dropped;
+    if (!is_episode_type(episode.type)) {
+      out.drop("unknown_episode_type");
+    } else if (episode.title.empty()) {
+      out.drop("malformed");
     } else {
       out.episodes.push_back(std::move(episode));
     }
@@ -203,7 +220,7 @@ struct Reader {
       }
     }
     if (merge.from.empty() || merge.into.empty() || !is_node_type(merge.type)) {
-      ++out.dropped;
+      out.drop("bad_merge");
     } else {
       out.merges.push_back(std::move(merge));
     }
@@ -211,7 +228,7 @@ struct Reader {
 };
 
 template <class Each>
-void for_objects(const json::object& from, std::string_view key, std::size_t& dropped,
+void for_objects(const json::object& from, std::string_view key, GraphAnswer& out,
                  const Each& each) {
   const auto* list = find_array(from, key);
   if (list == nullptr) return;
@@ -219,31 +236,71 @@ void for_objects(const json::object& from, std::string_view key, std::size_t& dr
     if (item.is_object()) {
       each(item.get_object());
     } else {
-      ++dropped;
+      out.drop("malformed");
     }
   }
 }
 
 void read_json(const json::object& object, GraphAnswer& out) {
   Reader reader{out, {}};
-  for_objects(object, "nodes", out.dropped, [&](const json::object& item) {
+  for_objects(object, "nodes", out, [&](const json::object& item) {
     reader.nodes.push_back(&item);
     reader.node(item);
   });
-  for_objects(object, "edges", out.dropped, [&](const json::object& item) { reader.edge(item); });
-  for_objects(object, "episodes", out.dropped,
-              [&](const json::object& item) { reader.episode(item); });
+  for_objects(object, "edges", out, [&](const json::object& item) { reader.edge(item); });
+  for_objects(object, "episodes", out, [&](const json::object& item) { reader.episode(item); });
   for (const char* key : {"merge", "merges"}) {
-    for_objects(object, key, out.dropped, [&](const json::object& item) { reader.merge(item); });
+    for_objects(object, key, out, [&](const json::object& item) { reader.merge(item); });
   }
   out.state = clean_prose(get_string(object, "state"));
 }
 
-}  // namespace
+// Where something that reads like JSON stands in a text. What cannot be read as JSON reaches to the
+// end: nobody knows where prose would go on.
+struct Block {
+  std::size_t begin = kNowhere, end = kNowhere;
+  TolerantValue read;
+};
 
-std::string clean_prose(std::string_view given) {
-  const std::string text = without_thinking(given);
-  std::string_view prose = std::string_view(text).substr(0, json_begin(text));
+Block next_block(std::string_view text, std::size_t from) {
+  Block block;
+  const std::size_t begin = json_begin(text.substr(from));
+  if (begin == kNowhere) return block;
+  block.begin = from + begin;
+  block.end = text.size();
+  const char c = text[block.begin];
+  if (c != '{' && c != '[') return block;
+  block.read = read_tolerant_json(text.substr(block.begin));
+  if (block.read.end == TolerantEnd::kWhole) block.end = block.begin + block.read.used;
+  return block;
+}
+
+bool is_ours(const TolerantValue& read) {
+  if (read.end == TolerantEnd::kBad || !read.value.is_object()) return false;
+  const json::object& object = read.value.get_object();
+  for (const char* key : {"nodes", "edges", "episodes", "state", "merge", "prose"}) {
+    if (find(object, key) != nullptr) return true;
+  }
+  return false;
+}
+
+// "<json>" before it, "</json>" behind it.
+std::string_view without_tag_at_end(std::string_view text) {
+  const std::string_view bare = trim(text);
+  const std::size_t open = bare.rfind('<');
+  const bool tag = bare.ends_with('>') && open != kNowhere && bare.size() - open <= kTagMax &&
+                   bare.find_first_of(" \n<>", open + 1) == bare.size() - 1;
+  return tag ? bare.substr(0, open) : text;
+}
+std::string_view without_tag_at_begin(std::string_view text) {
+  const std::string_view bare = trim(text);
+  if (!bare.starts_with("</")) return text;
+  const std::size_t close = bare.find('>');
+  return close != kNowhere && close <= kTagMax ? bare.substr(close + 1) : text;
+}
+
+// Lines of prose, without fences and labels of what followed.
+std::string clean_lines(std::string_view prose) {
   std::string out;
   while (!prose.empty()) {
     const std::size_t end = std::min(prose.find('\n'), prose.size());
@@ -261,32 +318,67 @@ std::string clean_prose(std::string_view given) {
   return std::string(trim(out));
 }
 
+// What stands around the JSON in a text.
+std::string around_json(std::string_view text) {
+  std::string out;
+  std::size_t from = 0;
+  for (;;) {
+    const Block block = next_block(text, from);
+    std::string_view piece = text.substr(from, std::min(block.begin, text.size()) - from);
+    if (from > 0) piece = without_tag_at_begin(piece);
+    if (block.begin != kNowhere) piece = without_tag_at_end(piece);
+    const bool twice = !out.empty() && is_blank(out.back()) && piece.starts_with(' ');
+    out += twice ? piece.substr(1) : piece;
+    if (block.begin == kNowhere || block.end >= text.size()) break;
+    from = block.end;
+  }
+  return clean_lines(out);
+}
+
+std::size_t word_count_of(std::string_view text) {
+  const std::string plain = collapse_space(text);
+  return plain.empty() ? 0
+                       : 1 + static_cast<std::size_t>(std::count(plain.begin(), plain.end(), ' '));
+}
+
+}  // namespace
+
+std::string clean_prose(std::string_view given) {
+  return around_json(without_thinking(given));
+}
+
 ParsedGraph parse_graph_answer(std::string_view given) {
   ParsedGraph out;
   const std::string text = without_thinking(given);
-  out.answer.prose = clean_prose(text);
-  for (std::size_t at = json_begin(text); at != kNowhere && at < text.size();) {
-    if (text[at] == '{') {
-      const TolerantValue read = read_tolerant_json(std::string_view(text).substr(at));
-      if (read.end != TolerantEnd::kBad && read.value.is_object()) {
-        const json::object& object = read.value.get_object();
-        const bool ours = find(object, "nodes") != nullptr || find(object, "edges") != nullptr ||
-                          find(object, "episodes") != nullptr || find(object, "state") != nullptr ||
-                          find(object, "merge") != nullptr || find(object, "prose") != nullptr;
-        if (ours) {
-          out.found_json = true;
-          out.answer.cut = read.end == TolerantEnd::kCut;
-          out.answer.dropped += read.skipped;
-          read_json(object, out.answer);
-          if (out.answer.prose.empty()) {
-            out.answer.prose = clean_prose(get_string(object, "prose"));
-          }
-          return out;
-        }
-      }
-    }
-    const std::size_t next = json_begin(std::string_view(text).substr(at + 1));
-    at = next == kNowhere ? kNowhere : at + 1 + next;
+  // The largest of what may be ours: a snippet in the prose is not the answer.
+  Block best;
+  std::size_t best_size = 0;
+  for (std::size_t from = 0; from < text.size();) {
+    Block block = next_block(text, from);
+    if (block.begin == kNowhere) break;
+    const std::size_t size = block.end - block.begin;
+    // Behind what is no JSON there may be some.
+    const bool bad = block.read.end == TolerantEnd::kBad;
+    from = bad ? block.begin + 1 : block.end;
+    if (!is_ours(block.read) || size < best_size) continue;
+    best_size = size;
+    best = std::move(block);
+  }
+  if (best.begin == kNowhere) {
+    out.answer.prose = around_json(text);
+    return out;
+  }
+  const json::object& object = best.read.value.get_object();
+  out.found_json = true;
+  out.answer.cut = best.read.end == TolerantEnd::kCut;
+  out.answer.drop("malformed", best.read.skipped);
+  read_json(object, out.answer);
+  const std::string_view before = std::string_view(text).substr(0, best.begin);
+  out.answer.prose = around_json(std::string(before) + "{}");
+  if (out.answer.prose.empty()) out.answer.prose = clean_prose(get_string(object, "prose"));
+  if (out.answer.prose.empty()) {
+    const std::string after = around_json("{}" + text.substr(best.end));
+    if (word_count_of(after) >= kProseWords) out.answer.prose = after;
   }
   return out;
 }

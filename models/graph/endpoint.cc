@@ -138,7 +138,7 @@ class EndpointGraphExtractor final : public GraphExtractor {
     if (!parsed.found_json && answer.prose.empty()) {
       return chat_.no_answer(reply.cut, "neither prose nor JSON in it");
     }
-    if (!parsed.found_json) ++answer.dropped;
+    if (!parsed.found_json) answer.drop("no_json");
     answer.usage = reply.usage;
     answer.cut = answer.cut || reply.cut;
     answer.prose = redact_secrets(answer.prose);

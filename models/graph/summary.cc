@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/limits_world.h"
 #include "base/secrets.h"
 #include "base/utf8.h"
 #include "models/chat.h"
 #include "models/graph/answer.h"
+#include "models/made_up.h"
 #include "models/summary_targets.h"
 
 namespace clawmark {
@@ -20,31 +20,6 @@ constexpr double kTooLong = 1.5;           // times what was asked for
 constexpr std::size_t kSentenceWords = 5;  // a sentence that counts as one
 constexpr int kSameSentences = 3;
 constexpr std::string_view kMarker = " […]";
-
-// Words with letters and digits: "E-SEAT-409". Plain numbers and dates are written in many ways.
-std::set<std::string> identifiers(std::string_view text) {
-  std::set<std::string> out;
-  std::string word;
-  const auto end_word = [&] {
-    while (!word.empty() && (word.back() == '.' || word.back() == '-')) word.pop_back();
-    const bool digit = word.find_first_of("0123456789") != std::string::npos;
-    const auto letters =
-        std::count_if(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-    if (digit && letters >= 2 && word.size() >= 5) out.insert(word);
-    word.clear();
-  };
-  for (const char c : lower_ascii(text)) {
-    const bool part = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-                      c == '.' || c == '/';
-    if (part) {
-      word += c;
-    } else {
-      end_word();
-    }
-  }
-  end_word();
-  return out;
-}
 
 bool repeats(std::string_view text) {
   std::map<std::string, int> seen;
@@ -132,11 +107,9 @@ std::string check_summary(std::string_view summary, std::string_view source,
   if (static_cast<double>(tokens) > kTooLong * static_cast<double>(tokens_max)) return "too_long";
   if (given > kWorthTokens && tokens >= given) return "no_gain";
   if (repeats(text)) return "repeats";
-  const std::string there = lower_ascii(source);
-  for (const auto& name : identifiers(text)) {
-    if (there.find(name) == std::string::npos) return "made_up";
-  }
-  return {};
+  SaidWords said;
+  said.add(source);
+  return said.has_unsaid_identifier(text) ? "made_up" : "";
 }
 
 std::string cut_summary(std::span<const std::string> texts, std::size_t chars_max) {

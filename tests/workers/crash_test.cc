@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "projections/graph_projection.h"
 #include "projections/rebuild.h"
 #include "tests/support/store_builder.h"
 #include "tests/workers/support.h"
@@ -54,9 +55,53 @@ std::size_t build_state(const std::string& dir) {
   return messages;
 }
 
+// A task, a relation and an episode of each message that asks to remember something.
+class SaidGraph final : public GraphExtractor {
+ public:
+  std::string model() const override { return "said-graph"; }
+  std::string prompt_version() const override { return "1"; }
+  bool is_local() const override { return true; }
+  HttpRequest plan(std::span<const WindowMessage>, std::string_view) const override { return {}; }
+  Result<GraphAnswer> interpret(const Result<HttpResponse>&,
+                                std::span<const WindowMessage>) const override {
+    return make_error(ErrorKind::kFatal, "graph", "local", "");
+  }
+  Result<GraphAnswer> extract_local(std::span<const WindowMessage> window,
+                                    std::string_view) override {
+    GraphAnswer answer;
+    for (const auto& message : window) {
+      const auto is = message.text.find(" = ");
+      if (message.role != "user" || is == std::string::npos) continue;
+      GraphNode node;
+      node.type = "task";
+      node.name = message.text.substr(0, is);
+      node.description = message.text;
+      node.evidence = {{message.message, message.text}};
+      GraphEdge edge;
+      edge.type = "REFERENCES";
+      edge.from_type = "task";
+      edge.from = node.name;
+      edge.to_type = "concept";
+      edge.to = message.text.substr(is + 3);
+      edge.evidence = node.evidence;
+      GraphEpisode episode;
+      episode.type = "decision";
+      episode.title = message.text;
+      episode.salience = 0.8;
+      episode.evidence = node.evidence;
+      answer.nodes.push_back(std::move(node));
+      answer.edges.push_back(std::move(edge));
+      answer.episodes.push_back(std::move(episode));
+    }
+    verify_graph(answer, window);
+    return answer;
+  }
+};
+
 struct Outcome {
-  std::string messages, facts;
+  std::string messages, facts, graph;
   std::int64_t observed = 0, head = 0, vectors = 0, facts_live = 0;
+  std::int64_t said_twice = 0, things = 0, relations = 0, episodes = 0;
   bool sound = false;
   bool operator==(const Outcome&) const = default;
 };
@@ -81,9 +126,11 @@ bool drain_in_child(const std::string& store_path, const std::string& state_dir,
     }
     PipelineOptions options;
     options.sources.state_dir = state_dir;
-    auto pipeline = Pipeline::make(
-        *store, clock,
-        {std::make_shared<FakeEmbedder>(), std::make_shared<FakeExtractor>(), "", ""}, options);
+    auto pipeline =
+        Pipeline::make(*store, clock,
+                       {std::make_shared<FakeEmbedder>(), std::make_shared<FakeExtractor>(), "", "",
+                        std::make_shared<SaidGraph>()},
+                       options);
     if (!pipeline.ok()) _exit(4);
     OnceOptions once;
     int sliced = 0;
@@ -119,11 +166,19 @@ Outcome look(const std::string& store_path) {
   auto facts = make_facts_projection({});
   out.messages = to_hex(live_digest(db, *messages).value().digest);
   out.facts = to_hex(live_digest(db, *facts).value().digest);
+  auto graph = make_graph_projection();
+  out.graph = to_hex(live_digest(db, *graph).value().digest);
   const auto number = [&](const char* sql) { return db.query_int(sql).value().value_or(-1); };
   out.observed = number("SELECT count(*) FROM events WHERE type = 'message.observed'");
   out.head = number("SELECT max(seq) FROM events");
   out.vectors = number("SELECT count(*) FROM vectors");
   out.facts_live = number("SELECT count(*) FROM facts WHERE is_deleted = 0");
+  out.things = number("SELECT count(*) FROM graph_nodes");
+  out.relations = number("SELECT count(*) FROM graph_edges");
+  out.episodes = number("SELECT count(*) FROM graph_episodes");
+  out.said_twice = number(
+      "SELECT count(*) FROM (SELECT 1 FROM graph_evidence e JOIN graph_claims c ON c.id = e.claim "
+      "GROUP BY e.message, c.kind, c.key HAVING count(*) > 1)");
   auto check = EventLog::verify(db);
   out.sound = check.ok() && check->dense && check->chain_valid;
   return out;
@@ -154,6 +209,11 @@ TEST(Crash, C034_twenty_kills_during_a_drain_leave_what_an_undisturbed_run_leave
   EXPECT_EQ(disturbed.head, undisturbed.head);
   EXPECT_EQ(disturbed.messages, undisturbed.messages);
   EXPECT_EQ(disturbed.facts, undisturbed.facts);
+  EXPECT_EQ(disturbed.graph, undisturbed.graph);
+  EXPECT_EQ(disturbed.said_twice, 0) << "no delta twice";
+  EXPECT_GT(undisturbed.things, 0);
+  EXPECT_GT(undisturbed.relations, 0);
+  EXPECT_GT(undisturbed.episodes, 0);
   EXPECT_EQ(disturbed.vectors, undisturbed.vectors);
   EXPECT_GT(undisturbed.facts_live, 0);
   const auto head = disturbed.head;
