@@ -408,8 +408,9 @@ Result<bool> GraphFold::touched_by(Seq event) {
       tables_.query_int("SELECT 1 FROM graph_claims__g# WHERE seq = ?1 UNION ALL SELECT 1 FROM "
                         "graph_messages__g# WHERE message = ?1 UNION ALL SELECT 1 FROM "
                         "graph_facts__g# WHERE seq = ?1 UNION ALL SELECT 1 FROM graph_files__g# "
-                        "WHERE seq = ?1 LIMIT 1",
-                        event.value));
+                        "WHERE seq = ?1 UNION ALL SELECT 1 FROM events WHERE seq = ?1 AND type = "
+                        "?2 LIMIT 1",
+                        event.value, event_type::kGraphCompleted));  // counts, merges
   return found.has_value();
 }
 

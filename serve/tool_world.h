@@ -37,6 +37,7 @@ struct StateLine {
   std::string text;
   TimeMs said;
   std::int64_t message = 0;
+  bool is_summary = false;  // in a model's words, of all up to that message
 };
 // Where things were left off: the paragraph that a model wrote last, else what happened last.
 Result<std::vector<StateLine>> left_off(Database& db, const GraphScope& scope, std::size_t limit);

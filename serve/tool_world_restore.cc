@@ -40,7 +40,8 @@ class Restore {
     text_.heading("Where things were left off");
     CLAWMARK_ASSIGN(const auto lines, clawmark::left_off(db_, scope_, kLeftOff));
     for (const auto& line : lines) {
-      text_.line(text_.date(line.said) + ": " + line.text, line.message);
+      text_.line(text_.date(line.said) + (line.is_summary ? ", summary: " : ": ") + line.text,
+                 line.message);
     }
     return Ok{};
   }

@@ -21,7 +21,7 @@ Result<std::vector<StateLine>> left_off(Database& db, const GraphScope& scope, s
   CLAWMARK_ASSIGN(const auto newest, list_episodes(db, scope, query));
   // The paragraph that a model wrote last, unless more was said since; else what was said last.
   if (!written.empty() && (newest.empty() || newest[0].occurred <= written[0].said)) {
-    lines.push_back({written[0].text, written[0].said, written[0].message});
+    lines.push_back({written[0].text, written[0].said, written[0].message, true});
     return lines;
   }
   // What was told again later is one line, its newest.

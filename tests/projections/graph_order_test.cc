@@ -19,10 +19,11 @@ Seq message(GraphWorld& w, double at) {
 
 Step task(double at, std::string status, bool only_status = false) {
   return [=](GraphWorld& w) {
-    json::object more{{"status", status}, {"description", "at " + std::to_string(at)}};
+    const std::string words = "at " + std::to_string(at);
+    json::object more{{"status", status}, {"description", words}};
     if (only_status) more["only_status"] = true;
     const Seq m = message(w, at);
-    w.nodes({w.node("task", "seats", m, std::move(more))});
+    w.nodes({w.node("task", "seats", m, std::move(more), words)});
   };
 }
 

@@ -169,6 +169,17 @@ TEST(GraphThen, C090_what_a_worker_left_out_is_counted_by_its_reason) {
   EXPECT_EQ(w.counter("anything a model says"), 0);
 }
 
+TEST(GraphThen, counts_of_a_redacted_answer_go_as_in_a_rebuild) {
+  Then w;
+  const Seq event = w.completed({{"dropped", 2}, {"dropped_for", json::object{{"made_up", 2}}}});
+  EXPECT_EQ(w.counter("made_up"), 2);
+  w.redact(event);
+  EXPECT_EQ(w.counter("made_up"), 0);
+  const std::string live = w.graph_digest();
+  ASSERT_TRUE(rebuild(w.db(), *w.graph, w.clock.now(), {}).ok());
+  EXPECT_EQ(w.digest(*w.graph), live);
+}
+
 TEST(GraphThen, a_cut_is_screened_line_by_line_and_names_at_its_lines_are_no_marks) {
   Then w;
   const Seq m = w.at_day(1);

@@ -140,7 +140,7 @@ struct Home {
 
 // What two stores that read the same history must have in common: rows as text, sorted.
 struct Summary {
-  std::vector<std::string> messages, facts, vectors;
+  std::vector<std::string> messages, facts, vectors, things, relations, episodes;
 };
 
 struct Scenario {
@@ -173,7 +173,17 @@ Summary summary(Database& db) {
           rows_of(db,
                   "SELECT agent || ' ' || holder || ' ' || subject || ' ' || key || ' ' ||"
                   " value || ' ' || updated_at FROM facts WHERE source = 'extracted'"),
-          rows_of(db, "SELECT hex(hash) || ' ' || hex(vector) FROM vectors")};
+          rows_of(db, "SELECT hex(hash) || ' ' || hex(vector) FROM vectors"),
+          rows_of(db,
+                  "SELECT agent || ' ' || holder || ' ' || type || ' ' || key || ' ' || status ||"
+                  " ' ' || mentions || ' ' || first_ms || ' ' || last_ms || ' ' || description"
+                  " FROM graph_nodes"),
+          rows_of(db,
+                  "SELECT agent || ' ' || holder || ' ' || from_key || ' ' || type || ' ' ||"
+                  " to_key || ' ' || from_ms || ' ' || last_ms || ' ' || quote FROM graph_edges"),
+          rows_of(db,
+                  "SELECT agent || ' ' || holder || ' ' || type || ' ' || title || ' ' ||"
+                  " occurred_ms || ' ' || quote FROM graph_episodes")};
 }
 
 // Says how two lists differ, with the first row of each that the other lacks.
@@ -326,6 +336,9 @@ class KillLoop {
     compare("messages", torn.messages, calm.messages, found);
     compare("facts", torn.facts, calm.facts, found);
     compare("vectors", torn.vectors, calm.vectors, found);
+    compare("things", torn.things, calm.things, found);
+    compare("relations", torn.relations, calm.relations, found);
+    compare("episodes", torn.episodes, calm.episodes, found);
     auto db = Store::open_read_only(torn_.db());
     ASSERT_TRUE(db.ok());
     for (const auto& key : acknowledged_) {

@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -38,9 +39,15 @@ std::string embeddings(const json::object& request) {
   return to_text(json::object{{"object", "list"}, {"data", std::move(data)}});
 }
 
-// "remember KEY = VALUE" in the lines of the transcript.
-json::array facts_in(std::string_view transcript) {
-  json::array facts;
+// "remember KEY = VALUE", said by a person.
+struct Remembered {
+  std::int64_t message = 0;
+  std::string key, value, text;
+  json::array evidence() const { return {json::object{{"message", message}, {"quote", text}}}; }
+};
+
+std::vector<Remembered> remembered_in(std::string_view transcript) {
+  std::vector<Remembered> out;
   while (!transcript.empty()) {
     const auto end = std::min(transcript.find('\n'), transcript.size());
     const auto line = parse_json(transcript.substr(0, end));
@@ -53,36 +60,67 @@ json::array facts_in(std::string_view transcript) {
         is == std::string::npos) {
       continue;
     }
-    json::object evidence{{"message", get_int(message, "id")}, {"quote", text}};
-    facts.push_back(json::object{{"key", text.substr(9, is - 9)},
-                                 {"value", text.substr(is + 3)},
-                                 {"confidence", 0.95},
-                                 {"evidence", json::array{std::move(evidence)}}});
+    out.push_back({get_int(message, "id"), text.substr(9, is - 9), text.substr(is + 3), text});
   }
-  return facts;
+  return out;
 }
 
-// What is said of the state of the work: that there was talk.
-constexpr char kGraphAnswer[] =
-    "They talked, and some asked to remember things.\n"
-    R"({"state":"","nodes":[],"edges":[],"episodes":[],"merge":[]})";
+std::string facts_of(const std::vector<Remembered>& all) {
+  json::array facts;
+  for (const auto& one : all) {
+    facts.push_back(json::object{{"key", one.key},
+                                 {"value", one.value},
+                                 {"confidence", 0.95},
+                                 {"evidence", one.evidence()}});
+  }
+  return to_text(json::object{{"facts", std::move(facts)}});
+}
+
+// Prose, and of each thing to be remembered: a task, what it refers to, and that it was decided.
+std::string graph_of(const std::vector<Remembered>& all) {
+  json::array nodes, edges, episodes;
+  for (const auto& one : all) {
+    nodes.push_back(json::object{{"type", "task"},
+                                 {"name", one.key},
+                                 {"status", "pending"},
+                                 {"description", one.text},
+                                 {"evidence", one.evidence()}});
+    nodes.push_back(
+        json::object{{"type", "concept"}, {"name", one.value}, {"evidence", one.evidence()}});
+    edges.push_back(json::object{{"type", "REFERENCES"},
+                                 {"from_type", "task"},
+                                 {"from", one.key},
+                                 {"to_type", "concept"},
+                                 {"to", one.value},
+                                 {"evidence", one.evidence()}});
+    episodes.push_back(json::object{{"type", "decision"},
+                                    {"title", one.text},
+                                    {"salience", 0.8},
+                                    {"evidence", one.evidence()}});
+  }
+  return "They talked, and some asked to remember things.\n" +
+         to_text(json::object{{"state", ""},
+                              {"nodes", std::move(nodes)},
+                              {"edges", std::move(edges)},
+                              {"episodes", std::move(episodes)},
+                              {"merge", json::array{}}});
+}
 
 std::string completion(const json::object& request) {
-  json::array facts;
+  std::vector<Remembered> remembered;
   bool for_graph = false;
   if (const auto* messages = find_array(request, "messages")) {
     for (const auto& message : *messages) {
       if (!message.is_object()) continue;
       const std::string content = get_string(message.get_object(), "content");
       if (get_string(message.get_object(), "role") == "user") {
-        facts = facts_in(content);
+        remembered = remembered_in(content);
       } else {
         for_graph = content.find("\"facts\"") == std::string::npos;
       }
     }
   }
-  const std::string text =
-      for_graph ? kGraphAnswer : to_text(json::object{{"facts", std::move(facts)}});
+  const std::string text = for_graph ? graph_of(remembered) : facts_of(remembered);
   json::object message{{"role", "assistant"}, {"content", text}};
   json::object choice{{"index", 0}, {"finish_reason", "stop"}, {"message", std::move(message)}};
   json::object usage{{"prompt_tokens", 100}, {"completion_tokens", 10}};

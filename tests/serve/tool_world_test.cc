@@ -310,5 +310,49 @@ TEST(WorldTools, a_session_that_begins_is_told_where_things_were_left_off) {
   EXPECT_THAT(get_string(inject(0), "recall_block"), Not(HasSubstr("left off")));
 }
 
+TEST(WorldTools, what_is_said_again_is_one_line_of_where_things_were_left_off) {
+  Known w;
+  for (int n = 1; n <= 3; ++n) {
+    const Seq again = w.say({.text = "We decided to use Postgres as the database",
+                             .at = {w.clock.now().value + n * 4 * kDayMs}});
+    w.item("episode", {{"type", "decision"}, {"title", "database: Postgres"}, {"salience", 0.8}},
+           again);
+  }
+  w.clock.advance(20 * kDayMs);
+  const auto count = [](const std::string& text) {
+    const auto from = text.find("Where things were left off");
+    const std::string part = text.substr(from, text.find("\n\n", from) - from);
+    std::size_t times = 0;
+    for (std::size_t at = part.find("database: Postgres"); at != std::string::npos;
+         at = part.find("database: Postgres", at + 1)) {
+      ++times;
+    }
+    return times;
+  };
+  const std::string restored = w.restore(w.mine);
+  EXPECT_EQ(count(restored), 1u) << restored;
+  EXPECT_THAT(restored, HasSubstr("Blocked: E-SEAT-409")) << "and what was said before has room";
+}
+
+TEST(WorldTools, a_line_cites_the_message_whose_words_it_quotes) {
+  Known w;
+  const Seq planned = w.say({.text = "said: Next the newsletter."});
+  w.item("node",
+         {{"type", "task"},
+          {"name", "newsletter"},
+          {"status", "pending"},
+          {"description", "We said so"}},
+         planned);
+  const Seq named = w.say({.text = "said: newsletter"});
+  w.item("node", {{"type", "task"}, {"name", "newsletter"}, {"status", "active"}}, named);
+  const json::object answer =
+      w.tool("wc_graph", w.mine, {{"action", "node"}, {"name", "newsletter"}});
+  const std::string text = text_of(answer, "text");
+  EXPECT_THAT(text, HasSubstr("newsletter \u2014 \u201csaid\u201d")) << "no words of a model";
+  const auto* lines = find_array(*find_object(answer, "details"), "lines");
+  ASSERT_NE(lines, nullptr);
+  EXPECT_EQ(get_int(lines->front().get_object(), "message"), planned.value);
+}
+
 }  // namespace
 }  // namespace clawmark
