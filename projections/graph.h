@@ -52,7 +52,7 @@ struct GraphNodeRow {
   bool stated = false;
   std::optional<TimeMs> due, valid_to;
   TimeMs first, last, status_at, valid_from;
-  std::string superseded_by;  // key
+  std::string superseded_by;               // key
   std::int64_t mentions = 0, message = 0;  // the newest that spoke of it
   std::string quote;
   std::int64_t description_message = 0, reason_message = 0;  // where those were said

@@ -13,9 +13,9 @@ struct ParsedGraph {
   bool found_json = false;  // deltas were there, perhaps none
 };
 
-// The largest object that may be ours is the answer. Prose is what stands before it, else its member
-// "prose", else what stands behind it; nothing of any JSON is ever in it, whole, cut, or fenced
-// otherwise. Items of unknown types are dropped and counted, as are merges with bad indices:
+// The largest object that may be ours is the answer. Prose is what stands before it, else its
+// member "prose", else what stands behind it; nothing of any JSON is ever in it, whole, cut, or
+// fenced otherwise. Items of unknown types are dropped and counted, as are merges with bad indices:
 // {"merge":[{"id":0,"duplicate_of":1}]} names places in "nodes".
 ParsedGraph parse_graph_answer(std::string_view text);
 

@@ -68,7 +68,8 @@ TEST(GraphNames, one_is_found_without_reading_the_others) {
                 "INSERT INTO graph_nodes__g1 SELECT NULL, agent, holder, type, key || ' ' || i, "
                 "visible, name || ' ' || i, description, status, status_ms, reason, slot, choice, "
                 "replaces, aliases, confidence, source, due_ms, first_ms, last_ms, valid_from_ms, "
-                "valid_to_ms, superseded_by, mentions, message, quote, 0, 0, lasts FROM graph_nodes__g1, "
+                "valid_to_ms, superseded_by, mentions, message, quote, 0, 0, lasts FROM "
+                "graph_nodes__g1, "
                 "n")
           .ok());
   int thousands = 0;  // of steps inside SQLite, about

@@ -339,6 +339,9 @@ class KillLoop {
     compare("things", torn.things, calm.things, found);
     compare("relations", torn.relations, calm.relations, found);
     compare("episodes", torn.episodes, calm.episodes, found);
+    if (scenario_.endpoint) {
+      EXPECT_FALSE(calm.things.empty() || calm.relations.empty() || calm.episodes.empty());
+    }
     auto db = Store::open_read_only(torn_.db());
     ASSERT_TRUE(db.ok());
     for (const auto& key : acknowledged_) {
