@@ -80,6 +80,7 @@ class FakeSummarizer final : public Summarizer {
     HttpRequest request;
     request.url = "http://summary.test/v1/chat/completions";
     for (const auto& text : texts) request.body += text + "\n";
+    request.answer_tokens_max = 500;
     return request;
   }
   Result<SummaryAnswer> interpret(const Result<HttpResponse>& response) const override {
@@ -105,6 +106,9 @@ struct GraphWorld : World {
       if (meanwhile) std::exchange(meanwhile, nullptr)();
       HttpResponse response;
       response.status = request.body.find("poison") == std::string::npos ? 200 : 400;
+      if (request.answer_tokens_max > 0) {
+        response.body = R"({"usage":{"prompt_tokens":50,"completion_tokens":5}})";
+      }
       return response;
     };
     close();
