@@ -46,33 +46,34 @@ export function shorten(message, chars) {
 
 export function withoutImages(message) {
   const images = Array.isArray(message.content) ? message.content.filter(isImage).length : 0;
-  return images === 0 ? message : withImages(message, 0, images);
+  return withImages(message, 0, images);
 }
 
-/** At most so many tokens, as long as they hold a mark: words go before images are left. */
+/** At most so many tokens, as long as they hold a mark: of words and images, as many as fit. */
 export function fitted(message, tokens) {
   if (messageTokens(message) <= tokens) return message;
   const parts = Array.isArray(message.content) ? message.content : [];
-  const images = parts.filter(isImage).length;
-  const words = withImages({ ...message, content: parts.length === 0 ? textOf(message)
-    : parts.filter((part) => isText(part) || isImage(part)) }, 0, images);
+  const plain = { ...message, content: parts.length === 0 ? textOf(message)
+    : parts.filter((part) => isText(part) || isImage(part)) };
+  const attached = parts.filter((part) => !isText(part)).length;
+  const words = withImages(plain, 0, attached);
   const room = Math.floor((tokens - messageTokens(words)) / IMAGE_TOKENS);
-  if (room > 0) return withImages(message, Math.min(room, images), images);
-  if (room === 0) return words;
+  if (room >= 0) return withImages(plain, room, attached);
   const text = textOf(words);
   const noted = mostChars(words, text, NOTE, tokens);
   return noted >= NOTED_CHARS_MIN ? withText(words, excerpt(text, noted, NOTE))
     : withText(words, excerpt(text, Math.max(0, mostChars(words, text, CUT, tokens)), CUT));
 }
 
-/** The first `kept` of so many images, and how many are not there. */
-function withImages(message, kept, images) {
-  if (kept >= images) return message;
-  let seen = 0;
-  const content = message.content.filter((part) => !isImage(part) || (seen += 1) <= kept);
+/** The first `kept` images, and how many of all that was attached are not there. */
+function withImages(message, kept, attached) {
+  if (attached === 0) return message;
+  let images = 0;
+  const content = message.content.filter((part) => !isImage(part) || (images += 1) <= kept);
+  const left = attached - Math.min(images, kept);
   const said = textOf({ content });
-  return withText({ ...message, content },
-    `${said}${said && "\n"}(${images - kept} of ${images} images left out here)`);
+  return left === 0 ? message : withText({ ...message, content },
+    `${said}${said && "\n"}(${left} of ${attached} attachments left out here)`);
 }
 
 /** Of a text's characters, as many as the tokens hold; -1: not even the mark. */
