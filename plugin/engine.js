@@ -3,49 +3,27 @@
 // The host chooses it with plugins.slots.contextEngine. It makes an engine for each turn and
 // quarantines one that throws, so nothing here throws, and what must last longer than a turn is
 // kept beside the engines or by the service, which reads the transcript itself.
-import { manifestOf, estimateTokens, tailFrom } from "./engine/assemble.js";
+import { assembleTail, estimateTokens } from "./engine/assemble.js";
 import { callerFromUpdate } from "./caller.js";
 import { compactHistory } from "./engine/compact.js";
-import { cutOf, heldUpTo, limitsOf, turnsOf } from "./engine/tail.js";
 import { withoutLarge } from "./engine/large.js";
-import { messageTokens } from "./engine/tokens.js";
+import { isAnswered, sessionState, withoutBlock } from "./engine/state.js";
+import { cutOf, limitsOf, turnsOf } from "./engine/tail.js";
+import { jsonOf } from "./engine/tokens.js";
 import { unitsOf } from "./engine/units.js";
-import { blockTokens, worldContext } from "./engine/world.js";
+import { NOTE_TOKENS, viewOf } from "./engine/view.js";
+import { worldContext } from "./engine/world.js";
 import { knownSender } from "./senders.js";
 import { sessionHint } from "./service.js";
 import { isIncognito } from "./sessions.js";
 import { VERSION } from "./version.js";
 
 export const ENGINE_ID = "clawmark";
-const SESSIONS_MAX = 1000;
 const KEYS_MAX = 5000;
-/** The note about what is left out, at its longest. */
-const NOTE_TOKENS = estimateTokens(manifestOf({ omitted: 1, stored: 1e6, summarised: true }));
 const SUMMARISE_MS = 1000;
 
-/**
- * Per conversation.
- * @typedef {{stored?: number, held?: number, shrink: number, tokens: number, anchor?: string,
- *   notBefore?: string, frozen?: object, note?: {start: string, text: string}, asked?: string,
- *   turns: object[], block: string, answered?: object}} State `stored`: messages of the
- *   conversation that tools find; `held`: those of the session that the service has read;
- *   `shrink`: the share of the budget that may be used; `tokens`, `turns`, `block`: of the last
- *   request; `answered`: that, as the host got it
- */
-const sessions = new Map();
 /** Turns that were committed: the host asks again after a crash. */
 const committed = new Set();
-
-function sessionState(turn) {
-  const name = turn?.sessionKey ?? turn?.sessionId ?? "";
-  let state = sessions.get(name);
-  if (state === undefined) {
-    if (sessions.size >= SESSIONS_MAX) sessions.delete(sessions.keys().next().value);
-    state = { shrink: 1, tokens: 0, turns: [], block: "" };
-    sessions.set(name, state);
-  }
-  return state;
-}
 
 export function registerEngine(api, parts) {
   api.registerContextEngine?.(ENGINE_ID, () => makeEngine({ ...parts, logger: api.logger }));
@@ -70,7 +48,7 @@ export function makeEngine(parts) {
     ingestBatch: async (batch) => ({ ingestedCount: batch?.messages?.length ?? 0 }),
     assemble: (turn) => assemble(turn, parts),
     compact: (request) => compactHistory(request, sessionState(request),
-      { logger: parts.logger, world: isWorld(parts.config), freshTail: freshTailOf(parts),
+      { logger: parts.logger, world: isWorld(parts.config),
         ask: (body, options) => insist("/v1/compact", request, body, parts, options) }),
     commitTurn: async (turn) => {
       const known = committed.has(turn?.advancementKey);
@@ -117,69 +95,44 @@ async function assemble(turn, parts) {
   let messages = Array.isArray(turn?.messages) ? turn.messages : [];
   try {
     const state = sessionState(turn);
-    if (isAnswered(turn, messages, state.answered)) return state.answered.answer;
+    if (isAnswered(turn, messages, state)) return state.answered.answer;
+    messages = withoutBlock(messages, state);
     messages = await withoutLargeOf(messages, turn, state, parts);
-    const turns = turnsOf(unitsOf(messages));
-    const answer = await contextOf({ turn, turns, state, reserve: reserveFor(turn, messages) },
-      parts);
+    const answer = await contextOf(turn, messages, state, parts);
     state.answered = { answer, prompt: turn.prompt, tokenBudget: turn.tokenBudget };
     return answer;
   } catch (error) {
-    parts.logger?.warn?.(`clawmark: the whole conversation is shown: ${error.message}`);
-    return { messages, estimatedTokens: messages.reduce((all, m) => all + messageTokens(m), 0) };
+    parts.logger?.warn?.(`clawmark: only the budget limits what is shown: ${error?.message}`);
+    const tail = assembleTail({ messages, keepAll: true, tokenBudget: turn?.tokenBudget,
+      asked: isAsked(turn), reserve: reserveFor(turn, messages) });
+    return { messages: tail.messages, estimatedTokens: tail.tokens };
   }
 }
 
-/**
- * Hosts hand in what they were just answered, for the same word: its note stands in the system
- * prompt already, so that nothing may be cut again.
- */
-function isAnswered(turn, messages, answered) {
-  const before = answered?.answer.messages;
-  return before !== undefined && messages.length > 0 && messages.length === before.length
-    && turn.prompt !== undefined && turn.prompt === answered.prompt
-    && turn.tokenBudget === answered.tokenBudget
-    && [0, -1].every((at) => JSON.stringify(messages.at(at)) === JSON.stringify(before.at(at)));
-}
+/** The host adds the newest word after us. */
+const isAsked = (turn) => typeof turn?.prompt === "string";
 
 /** The host's answer: what is shown, and what is said of the rest. */
-async function contextOf({ turn, turns, state, reserve }, parts) {
-  const { config } = parts;
-  const world = isWorld(config);
+async function contextOf(turn, messages, state, parts) {
+  const { config, link } = parts;
+  const turns = turnsOf(unitsOf(messages, { asked: isAsked(turn) }));
+  if (state.most?.newest !== turns.at(-1)?.key) state.most = undefined;
+  const reserve = reserveFor(turn, messages);
   const input = { tokenBudget: turn.tokenBudget, freshTail: freshTailOf(parts),
-    shrink: state.shrink, reserve: reserve + NOTE_TOKENS };
-  if (world) {
-    input.threshold = config.contextThreshold ?? parts.link.context?.world_threshold ?? 0.75;
+    most: state.most?.tokens, reserve: reserve + NOTE_TOKENS, asked: reserve > 0,
+    repl: link.context?.mode === "repl" };
+  if (isWorld(config)) {
+    input.threshold = config.contextThreshold ?? link.context?.world_threshold ?? 0.75;
   }
   const ask = (body) => askContext(turn, body, state, parts);
-  let { start, block, waiting } = world ? await worldContext(turns, input, state, ask)
+  const plan = isWorld(config) ? await worldContext(turns, input, state, ask)
     : await recursiveContext(turns, input, state, ask);
-  const limits = limitsOf(input);
-  const omitted = turns.slice(0, start).reduce((all, one) => all + one.messages, 0);
-  // What the service does not hold yet, or would not give back, has to be shown. It reads a
-  // conversation from its beginning; a tail more, as it also counts what was taken back.
-  const held = state.held ?? 0;
-  if (omitted > held) {
-    start = Math.max(heldUpTo(turns, held - input.freshTail),
-      cutOf(turns, limitsOf({ ...input, keepAll: true })));
-    state.frozen = undefined;
-    block = "";
-  }
-  let tail = tailFrom(turns, start, limits.hard - blockTokens(block));
-  if (block && tail.shortened > 0) { // what was said last goes before what was said long ago
-    block = "";
-    tail = tailFrom(turns, start, limits.hard);
-  }
-  const note = tail.tokens + blockTokens(block) > limits.hard ? ""
-    : noteOf(state, turns[start]?.key, tail.omitted,
-      { summarised: block !== "", repl: parts.link.context?.mode === "repl" });
-  state.turns = turns.map(({ key, tokens, messages, from, until }) =>
-    ({ key, tokens, messages, from, until }));
-  state.block = block;
-  state.tokens = tail.tokens + blockTokens(block) + estimateTokens(note);
-  if (waiting) askToSummarise(turn, state, parts);
-  return { messages: block ? [blockMessage(block, turns[start]), ...tail.messages] : tail.messages,
-    estimatedTokens: state.tokens, ...(note ? { systemPromptAddition: note } : {}) };
+  const { start, block, tokens, note, messages: shown } = viewOf(turns, plan, input, state);
+  state.last = { start, block, tokens, input,
+    turns: turns.map((one, at) => (at < start ? { ...one, units: [] } : one)) };
+  if (plan.waiting) askToSummarise(turn, state, parts);
+  return { messages: shown, estimatedTokens: tokens,
+    ...(note ? { systemPromptAddition: note } : {}) };
 }
 
 async function recursiveContext(turns, input, state, ask) {
@@ -189,26 +142,12 @@ async function recursiveContext(turns, input, state, ask) {
   return { start, block: "" };
 }
 
-/** Until the tail is cut again it says the same, whatever has been added since. */
-function noteOf(state, start, omitted, kind) {
-  if (omitted === 0 || state.stored === undefined) return "";
-  const name = JSON.stringify([start, kind]);
-  if (state.note?.start !== name) {
-    state.note = { start: name, text: manifestOf({ omitted, stored: state.stored, ...kind }) };
-  }
-  return state.note.text;
-}
-
-function blockMessage(block, turn) {
-  return { role: "user", content: block, ...(turn?.from && { timestamp: turn.from }) };
-}
-
 /** The newest word is not in the messages yet: the host adds it after us. */
 function reserveFor(turn, messages) {
-  const prompt = typeof turn.prompt === "string" ? turn.prompt : "";
+  const prompt = isAsked(turn) ? turn.prompt : "";
   const last = messages.at(-1);
-  const there = last?.role === "user" && (JSON.stringify(last.content) ?? "").includes(
-    JSON.stringify(prompt.slice(0, 200)).slice(1, -1));
+  const there = last?.role === "user" && jsonOf(last.content).includes(
+    jsonOf(prompt.slice(0, 200)).slice(1, -1));
   return prompt && !there ? estimateTokens(prompt) : 0;
 }
 
@@ -231,7 +170,7 @@ async function askContext(turn, body, state, { link, config }) {
   const { open, stored, held } = answer.value;
   const known = open === true && Number.isInteger(stored) && stored > 0;
   state.stored = known ? stored : undefined;
-  state.held = known ? held ?? stored : undefined;
+  state.held = known ? (Number.isInteger(held) ? held : stored) : undefined;
   return answer.value;
 }
 

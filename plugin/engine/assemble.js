@@ -1,102 +1,98 @@
 // Which messages a model gets, in either mode: the newest ones within the budget, whole turns, tool
 // pairs intact, the newest turn always (tail.js says where they begin); and what it is told of the
 // rest.
+import { fitted, shorten, withoutImages } from "./shorten.js";
 import { cutOf, limitsOf, turnsOf } from "./tail.js";
 import { estimateTokens, messageTokens } from "./tokens.js";
-import { unitsOf } from "./units.js";
+import { isResult, unitsOf } from "./units.js";
 
 export const FRESH_TAIL = 20;
-const EXCERPT_CHARS_MIN = 400;
-const NOTE = "(shortened here; the whole text is kept: rc_grep finds it, rc_slice reads it)";
+/** Characters to which results are shortened first, and then all else, step by step. */
+const RESULT_CHARS = [8000, 2000, 400];
+const MESSAGE_CHARS = [20_000, 8000, 2000, 400];
 
 /**
  * @param {{messages: object[], tokenBudget?: number, freshTail?: number, reserve?: number,
- *   keepAll?: boolean, shrink?: number, anchor?: string}} input `reserve`: tokens of what is added
+ *   keepAll?: boolean, anchor?: string, asked?: boolean}} input `reserve`: tokens of what is added
  *   beside; `keepAll`: what is left out could not be found again, so only the budget counts;
- *   `shrink`: the share of the budget that may be used, after the host asked for less; `anchor`:
- *   where the tail began last
+ *   `anchor`: where the tail began last; `asked`: the newest word is still to come
  * @returns {{messages: object[], tokens: number, omitted: number, shortened: number,
  *   anchor?: string}}
  */
-export function assembleTail({ messages, freshTail = FRESH_TAIL, anchor, ...rest }) {
-  const turns = turnsOf(unitsOf(messages));
+export function assembleTail({ messages, freshTail = FRESH_TAIL, anchor, asked, ...rest }) {
+  const turns = turnsOf(unitsOf(messages, { asked }));
   const limits = limitsOf({ freshTail, ...rest });
   const start = cutOf(turns, limits, { anchor });
-  return { ...tailFrom(turns, start, limits.hard), anchor: turns[start]?.key };
+  return { ...tailFrom(turns, start, limits.hard, asked), anchor: turns[start]?.key };
 }
 
 /** All from a turn on, shortened where it takes more than `hard` tokens. */
-export function tailFrom(turns, start, hard) {
+export function tailFrom(turns, start, hard, asked = false) {
   const tail = turns.slice(start);
   const omitted = sum(turns.slice(0, start).map((turn) => turn.messages));
   const tokens = sum(tail.map((turn) => turn.tokens));
   const units = tail.flatMap((turn) => turn.units);
-  if (tokens > hard) return squeezed(units, hard, omitted);
+  if (tokens > hard) {
+    const { gone, ...squeezed } = new Squeeze(units, hard).result(asked);
+    return { ...squeezed, omitted: omitted + gone };
+  }
   return { messages: units.flatMap((unit) => unit.messages), tokens, omitted, shortened: 0 };
 }
 
 const sum = (numbers) => numbers.reduce((all, number) => all + number, 0);
 
-/** A turn larger than the budget: results of tools first, then all else but the newest. */
-function squeezed(units, budget, omitted) {
-  let shortened = 0;
-  let rest = units;
-  const tokensOf = () => sum(rest.flatMap((unit) => unit.messages.map(messageTokens)));
-  const map = (wanted, limit) => {
-    rest = rest.map((unit) => ({ ...unit, messages: unit.messages.map((message) => {
-      if (!wanted(message)) return message;
-      const short = shorten(message, limit);
-      if (short !== message) shortened += 1;
-      return short;
-    }) }));
-  };
-  const isResult = (message) => message.role === "toolResult" || message.role === "tool";
-  for (const limit of [8000, 2000, EXCERPT_CHARS_MIN]) {
-    if (tokensOf() > budget) map(isResult, limit);
+/** A turn larger than the budget: each step is taken only as long as it does not fit. */
+class Squeeze {
+  constructor(units, budget) {
+    this.units = units.map(({ user, messages }) =>
+      ({ user, messages, tokens: sum(messages.map(messageTokens)) }));
+    this.budget = budget;
+    this.tokens = sum(this.units.map((unit) => unit.tokens));
+    this.shortened = 0;
+    this.gone = 0;
   }
-  let gone = 0;
-  // The oldest steps of a long loop of tools go before its newest, and before the person's word.
-  while (tokensOf() > budget && rest.length > 2) {
-    const oldest = rest.findIndex((unit, at) => !unit.user && at < rest.length - 1);
-    if (oldest < 0) break;
-    gone += rest[oldest].messages.length;
-    rest = rest.filter((_, at) => at !== oldest);
-  }
-  for (const limit of [20_000, 8000, 2000, EXCERPT_CHARS_MIN]) {
-    if (tokensOf() > budget) map(() => true, limit);
-  }
-  while (tokensOf() > budget && rest.length > 1) {
-    const at = rest[0].user && rest.length > 1 && !rest.slice(1).some((unit) => unit.user) ? 1 : 0;
-    gone += rest[at].messages.length;
-    rest = rest.filter((_, index) => index !== at);
-  }
-  return { messages: rest.flatMap((unit) => unit.messages), tokens: tokensOf(),
-    omitted: omitted + gone, shortened };
-}
 
-/** Head and tail of each text of a message, at most about so many characters. */
-export function shorten(message, chars) {
-  if (typeof message.content === "string") {
-    const text = excerpt(message.content, chars);
-    return text === message.content ? message : { ...message, content: text };
+  /** `asked`: even the newest word may go, as one still newer is to come. */
+  result(asked) {
+    const newest = this.units.at(-1);
+    const word = this.units.findLast((unit) => unit.user) ?? newest;
+    for (const chars of RESULT_CHARS) this.change((one) => shorten(one, chars), isResult);
+    // The oldest steps of a long loop of tools go before its newest, and before the person's word.
+    this.drop((unit) => !unit.user && unit !== newest);
+    for (const chars of MESSAGE_CHARS) this.change((one) => shorten(one, chars));
+    this.change(withoutImages, isResult);
+    this.drop((unit) => unit !== word);
+    if (word?.messages.length === 1) this.change((one) => fitted(one, this.budget));
+    this.drop((unit) => asked || !unit.user);
+    return { messages: this.units.flatMap((unit) => unit.messages), tokens: this.tokens,
+      shortened: this.shortened, gone: this.gone };
   }
-  if (!Array.isArray(message.content)) return message;
-  let changed = false;
-  const content = message.content.map((part) => {
-    if (typeof part?.text !== "string") return part;
-    const text = excerpt(part.text, chars);
-    if (text === part.text) return part;
-    changed = true;
-    return { ...part, text };
-  });
-  return changed ? { ...message, content } : message;
-}
 
-function excerpt(text, chars) {
-  if (text.length <= chars + NOTE.length + 10) return text;
-  const head = Math.floor(chars * 0.7);
-  return `${text.slice(0, head).toWellFormed()} … ${NOTE} … `
-    + text.slice(text.length - (chars - head)).toWellFormed();
+  change(shorter, wanted = () => true) {
+    if (this.tokens <= this.budget) return;
+    for (const unit of this.units) {
+      unit.messages = unit.messages.map((message) => {
+        const short = wanted(message) ? shorter(message) : message;
+        if (short === message) return message;
+        const spared = messageTokens(message) - messageTokens(short);
+        unit.tokens -= spared;
+        this.tokens -= spared;
+        this.shortened += 1;
+        return short;
+      });
+    }
+  }
+
+  /** The oldest first. */
+  drop(may) {
+    for (const unit of this.units) {
+      if (this.tokens <= this.budget) return;
+      if (!may(unit)) continue;
+      this.tokens -= unit.tokens;
+      this.gone += unit.messages.length;
+      Object.assign(unit, { messages: [], tokens: 0 });
+    }
+  }
 }
 
 /**

@@ -49,6 +49,7 @@ export async function withoutLarge(messages, ask) {
 }
 
 function replaced(message, parts) {
+  if (!parts.every(isPart)) return message;
   const bytes = Buffer.from(textOf(message), "utf8");
   let text = "";
   let at = 0;
@@ -66,8 +67,11 @@ function replaced(message, parts) {
   return smaller(message, { ...message, content });
 }
 
-const fits = (part, at, length) => Number.isInteger(part?.start) && Number.isInteger(part.bytes)
-  && typeof part.text === "string" && part.start >= at && part.start + part.bytes <= length;
+const isPart = (part) => Number.isInteger(part?.start) && Number.isInteger(part.bytes)
+  && typeof part.text === "string";
+
+const fits = (part, at, length) =>
+  part.start >= at && part.bytes >= 0 && part.start + part.bytes <= length;
 
 const smaller = (message, other) =>
   (messageTokens(other) < messageTokens(message) ? other : message);

@@ -4,7 +4,7 @@
 // The cuts are a function of the messages: played through from the first one, a restart finds the
 // same ones. What a process remembers (`anchor`) goes first as long as it is within the limits:
 // hosts may hand in a list that has lost its beginning.
-import { messageTokens } from "./tokens.js";
+import { jsonOf, messageTokens } from "./tokens.js";
 
 /** Turns that the tail may grow by before it is cut back. */
 export const GROW_TURNS = 40;
@@ -21,9 +21,10 @@ const KEY_CHARS = 80;
  */
 export function turnsOf(units) {
   const turns = [];
+  const seen = new Map(); // key → turns that have it: without times, some are alike
   for (const unit of units) {
     if (unit.user || turns.length === 0) {
-      turns.push({ units: [], tokens: 0, messages: 0, key: keyOf(unit.messages[0]) });
+      turns.push({ units: [], tokens: 0, messages: 0, key: keyOf(unit.messages[0], seen) });
     }
     const turn = turns.at(-1);
     turn.units.push(unit);
@@ -42,18 +43,20 @@ export function turnsOf(units) {
 const keys = new WeakMap(); // message → key: the host hands the same objects in again
 
 /** What a message is known by, in lists of different length. */
-function keyOf(message) {
+function keyOf(message, seen) {
   let key = keys.get(message);
   if (key === undefined) {
     key = makeKey(message);
     keys.set(message, key);
   }
-  return key;
+  const alike = seen.get(key) ?? 0;
+  seen.set(key, alike + 1);
+  return alike === 0 ? key : `${key}#${alike}`;
 }
 
 function makeKey(message) {
   const content = typeof message.content === "string" ? message.content
-    : JSON.stringify(message.content) ?? "";
+    : jsonOf(message.content);
   return `${message.role}|${message.timestamp ?? ""}|${content.length}|`
     + content.slice(0, KEY_CHARS);
 }
@@ -66,19 +69,18 @@ export function timeOf(message) {
 }
 
 /**
- * @param {{tokenBudget?: number, freshTail: number, shrink?: number, threshold?: number,
- *   reserve?: number, keepAll?: boolean}} input `shrink`: the share of the budget that may be used;
- *   `threshold`: of that, the share at which the tail is cut; `reserve`: tokens of what stands
- *   beside; `keepAll`: only the budget cuts
+ * @param {{tokenBudget?: number, freshTail: number, threshold?: number, reserve?: number,
+ *   most?: number, keepAll?: boolean}} input `threshold`: of the budget, the share at which the
+ *   tail is cut; `reserve`: tokens of what stands beside; `most`: tokens that messages may take,
+ *   whatever the budget; `keepAll`: only the budget cuts
  * @returns {{hard: number, high: number, low: number, fresh: number, grow: number}} tokens that are
  *   never passed, at which the tail is cut, and to which; messages that stay; turns it grows by
  */
-export function limitsOf({ tokenBudget, freshTail, shrink = 1, threshold = 0.6, reserve = 0,
-  keepAll = false }) {
-  const budget = Number.isFinite(tokenBudget) && tokenBudget > 0
-    ? Math.floor(tokenBudget * shrink) : Infinity;
+export function limitsOf({ tokenBudget, freshTail, threshold = 0.6, reserve = 0,
+  most = Infinity, keepAll = false }) {
+  const budget = Number.isFinite(tokenBudget) && tokenBudget > 0 ? tokenBudget : Infinity;
   const high = keepAll ? budget * 0.9 : budget * threshold;
-  return { hard: Math.max(0, budget - reserve), high, low: high * AFTER_CUT,
+  return { hard: Math.max(0, Math.min(budget - reserve, most)), high, low: high * AFTER_CUT,
     fresh: keepAll ? Infinity : freshTail, grow: keepAll ? Infinity : GROW_TURNS };
 }
 

@@ -1,6 +1,8 @@
 // How many tokens a text takes, without a tokenizer: by script, and rather too many than too few
 // (test/tokens.test.mjs compares with two real vocabularies).
 
+import { createHash } from "node:crypto";
+
 /** Tokens per letter of a script whose words are split finely. Latin has its own rule. */
 const PER_LETTER = [
   [/\p{Script=Han}/u, 1.45],
@@ -20,11 +22,27 @@ const MARGIN = 1.05;
 const DIGITS_PER_TOKEN = 2;
 const BLANKS_PER_TOKEN = 6;
 
-/** Keys, digests, base64: no words in them. */
-const BLOBS = /[A-Za-z0-9+/_=-]{24,}/gu;
-const BLOB_LETTERS_PER_TOKEN = 1.4;
+/** Of each ASCII character: what it makes a run with. */
+const LETTER = 1;
+const DIGIT = 2;
+const BLANK = 3;
+const LINE_END = 4;
+const SIGN = 5;
+const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[A-Za-z]/.test(character)) return LETTER;
+  if (/[0-9]/.test(character)) return DIGIT;
+  if (/[ \t]/.test(character)) return BLANK;
+  if (/[\r\n]/.test(character)) return LINE_END;
+  return code > 0x20 && code < 0x7f ? SIGN : 0;
+});
+const PER_SIGN = 0.9;
 
-const RUNS = /[A-Za-z]+|[0-9]+|[ \t]+|[\r\n]+|[\u0021-\u007e]|[^\u0000-\u007f]/gu;
+/** Keys, digests, base64: long runs of these, with no words in them. */
+const BLOB_CHARS_MIN = 24;
+const BLOB_LETTERS_PER_TOKEN = 1.4;
+const OF_BLOBS = KINDS.map((kind, code) =>
+  Number(kind === LETTER || kind === DIGIT || "+/_=-".includes(String.fromCharCode(code))));
 
 /** An image, whatever its size: what the large models charge at most for one that fits. */
 export const IMAGE_TOKENS = 1600;
@@ -33,11 +51,11 @@ export const MESSAGE_TOKENS = 8;
 
 const known = new Map(); // code point → tokens, beyond ASCII
 
-function letterTokens(letter) {
-  let tokens = known.get(letter);
+function letterTokens(code) {
+  let tokens = known.get(code);
   if (tokens === undefined) {
-    tokens = weigh(letter);
-    if (known.size < 50_000) known.set(letter, tokens);
+    tokens = weigh(String.fromCodePoint(code));
+    if (known.size < 50_000) known.set(code, tokens);
   }
   return tokens;
 }
@@ -52,95 +70,109 @@ function weigh(letter) {
 
 /** @returns {number} whole tokens */
 export function estimateTokens(text) {
-  let blobs = 0;
-  const rest = text.replace(BLOBS, (run) => {
-    if (!/[0-9]/.test(run) || !/[a-z]/.test(run) || !/[A-Z]/.test(run)) return run;
-    blobs += run.length / BLOB_LETTERS_PER_TOKEN;
-    return " ";
-  });
-  return Math.ceil((blobs + runTokens(rest)) * MARGIN);
+  let tokens = 0;
+  let done = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const end = endOf(text, at, OF_BLOBS, 1);
+    if (end - at >= BLOB_CHARS_MIN && isBlob(text.slice(at, end))) {
+      tokens += runTokens(text, done, at) + (end - at) / BLOB_LETTERS_PER_TOKEN;
+      done = end;
+    }
+    at = end;
+  }
+  return Math.ceil((tokens + runTokens(text, done, text.length)) * MARGIN);
 }
 
-function runTokens(text) {
+const isBlob = (run) => /[0-9]/.test(run) && /[a-z]/.test(run) && /[A-Z]/.test(run);
+
+function endOf(text, start, table, kind) {
+  let end = start;
+  while (end < text.length && table[text.charCodeAt(end)] === kind) end += 1;
+  return end;
+}
+
+function runTokens(text, from, until) {
   let tokens = 0;
-  for (const [run] of text.matchAll(RUNS)) {
-    const code = run.charCodeAt(0);
-    if (code > 0x7f) tokens += letterTokens(run);
-    else if (isLetter(code)) tokens += latinTokens(run);
-    else if (code >= 0x30 && code <= 0x39) tokens += Math.ceil(run.length / DIGITS_PER_TOKEN);
-    else if (code === 0x20 || code === 0x09) tokens += Math.floor(run.length / BLANKS_PER_TOKEN);
-    else if (code === 0x0a || code === 0x0d) tokens += 1;
-    else tokens += 0.9;
+  for (let at = from; at < until;) {
+    const code = text.codePointAt(at);
+    if (code > 0x7f) {
+      tokens += letterTokens(code);
+      at += code > 0xffff ? 2 : 1;
+      continue;
+    }
+    const kind = KINDS[code];
+    const end = kind === SIGN ? at + 1 : endOf(text, at, KINDS, kind);
+    if (kind === LETTER) tokens += latinTokens(text, at, end);
+    else if (kind === DIGIT) tokens += Math.ceil((end - at) / DIGITS_PER_TOKEN);
+    else if (kind === BLANK) tokens += Math.floor((end - at) / BLANKS_PER_TOKEN);
+    else if (kind === LINE_END) tokens += 1;
+    else if (kind === SIGN) tokens += PER_SIGN;
+    at = end;
   }
   return tokens;
 }
 
 /** One up to five letters, two up to ten; longer runs, and those inCamelCase, are split finely. */
-function latinTokens(run) {
-  const long = run.length > 10 ? Math.ceil((run.length - 10) / 2.5) : 0;
-  const humps = run.match(/[a-z][A-Z]/g)?.length ?? 0;
-  return (run.length > 5 ? 2 : 1) + Math.max(long, humps);
+function latinTokens(text, start, end) {
+  const length = end - start;
+  const long = length > 10 ? Math.ceil((length - 10) / 2.5) : 0;
+  let humps = 0;
+  for (let at = start + 1; at < end; at += 1) {
+    if (text.charCodeAt(at - 1) >= 0x61 && text.charCodeAt(at) < 0x61) humps += 1;
+  }
+  return (length > 5 ? 2 : 1) + Math.max(long, humps);
 }
 
-function isLetter(code) {
-  return (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
-}
+/** Text that is counted anew rather than looked up. */
+const CACHED_CHARS_MIN = 200;
+/** Digest of a text → tokens: hosts hand in copies, turn by turn. */
+const counted = new Map();
+const COUNTED_MAX = 100_000;
 
-const counted = new WeakMap(); // message → tokens
-/** Hosts hand in copies; what a message of this size and time took is known from the last turn. */
-const sized = new Map();
-const SIZED_MAX = 100_000;
+function textTokens(text) {
+  if (text.length < CACHED_CHARS_MIN) return estimateTokens(text);
+  const digest = createHash("sha256").update(text).digest("base64");
+  let tokens = counted.get(digest);
+  if (tokens === undefined) {
+    if (counted.size >= COUNTED_MAX) counted.clear();
+    tokens = estimateTokens(text);
+    counted.set(digest, tokens);
+  }
+  return tokens;
+}
 
 /** A message as the host keeps it: a string or parts as content, tool calls with arguments. */
 export function messageTokens(message) {
   if (message === null || typeof message !== "object") return MESSAGE_TOKENS;
-  let tokens = counted.get(message);
-  if (tokens === undefined) {
-    tokens = sizedTokens(message);
-    counted.set(message, tokens);
-  }
-  return tokens;
+  const { content = message.text ?? null, tool_calls: calls } = message;
+  return MESSAGE_TOKENS + (content === null ? textTokens(jsonOf(message))
+    : contentTokens(content) + (calls ? textTokens(jsonOf(calls)) : 0));
 }
 
-function sizedTokens(message) {
-  const size = sizeOf(message);
-  const known = size && sized.get(size);
-  if (known) return known;
-  const tokens = MESSAGE_TOKENS + contentTokens(message.content ?? message.text ?? "");
-  if (size) {
-    if (sized.size >= SIZED_MAX) sized.clear();
-    sized.set(size, tokens);
+/** As a request holds it; nothing makes it throw. */
+export function jsonOf(value) {
+  try {
+    return JSON.stringify(value, (_, inner) =>
+      (typeof inner === "bigint" ? String(inner) : inner)) ?? "";
+  } catch {
+    return String(value);
   }
-  return tokens;
-}
-
-/** Role, time, and length of each part; undefined where there is no time, or no text alone. */
-function sizeOf({ role, timestamp, content }) {
-  if (timestamp === undefined || timestamp === null) return undefined;
-  if (typeof content === "string") return `${role}|${timestamp}|${content.length}`;
-  if (!Array.isArray(content)) return undefined;
-  let size = `${role}|${timestamp}`;
-  for (const part of content) {
-    const text = part?.text ?? part?.thinking;
-    size += `|${part?.type}:${typeof text === "string" ? text.length : part?.id}`;
-  }
-  return size;
 }
 
 function contentTokens(content) {
-  if (typeof content === "string") return estimateTokens(content);
-  if (!Array.isArray(content)) return content ? estimateTokens(JSON.stringify(content)) : 0;
+  if (typeof content === "string") return textTokens(content);
+  if (!Array.isArray(content)) return textTokens(jsonOf(content));
   let tokens = 0;
   for (const part of content) tokens += partTokens(part);
   return tokens;
 }
 
 function partTokens(part) {
-  if (typeof part === "string") return estimateTokens(part);
+  if (typeof part === "string") return textTokens(part);
   if (part === null || typeof part !== "object") return 0;
-  if (part.type === "image" || part.type === "image_url") return IMAGE_TOKENS;
+  if (isImage(part)) return IMAGE_TOKENS;
   const text = part.text ?? part.thinking;
-  if (typeof text === "string") return estimateTokens(text);
-  return estimateTokens(JSON.stringify(part, (_, value) =>
-    typeof value === "bigint" ? String(value) : value) ?? "");
+  return textTokens(typeof text === "string" ? text : jsonOf(part));
 }
+
+export const isImage = (part) => part?.type === "image" || part?.type === "image_url";

@@ -2,7 +2,7 @@
 // off behind them, then the fresh tail. What the service says is kept as it was until the tail is
 // cut again, so that the request keeps its beginning; when something has been forgotten since, it
 // is asked for anew, and when it cannot be checked, it is not shown.
-import { cutDown, cutOf, limitsOf } from "./tail.js";
+import { cutOf, limitsOf } from "./tail.js";
 import { MESSAGE_TOKENS, estimateTokens } from "./tokens.js";
 
 /** Tokens before the fresh tail that may wait for their summary; beyond, they are left out. */
@@ -19,8 +19,8 @@ export const blockTokens = (block) => (block ? estimateTokens(block) + MESSAGE_T
  * @typedef {{first: string, block: string, asOf: number}} Frozen `first`: key of the turn with
  *   which the tail begins; the block stands for all before it
  * @param {import("./tail.js").Turn[]} turns
- * @param {{tokenBudget?: number, freshTail: number, threshold: number, shrink: number,
- *   reserve: number}} input
+ * @param {{tokenBudget?: number, freshTail: number, threshold: number,
+ *   reserve: number, most?: number}} input
  * @param {{anchor?: string, notBefore?: string, frozen?: Frozen}} state of this conversation
  * @param {(request: object) => Promise<object | undefined>} ask the service: POST /v1/assemble;
  *   undefined: no answer
@@ -47,15 +47,13 @@ export async function worldContext(turns, input, state, ask) {
   if (kept === undefined) {
     state.frozen = { first: turns[start]?.key, block, asOf: answer.as_of };
   }
-  const shown = state.frozen.block;
-  return { start: cutDown(turns, kept ?? start, limits.hard - blockTokens(shown), limits.low),
-    block: shown, waiting: waits && first < cut };
+  return { start: kept ?? start, block: state.frozen.block, waiting: waits && first < cut };
 }
 
 /** Characters are a guess at tokens; where it was wrong (Chinese), it is asked for less. */
-async function askWithin(request, { tokenBudget, shrink }, ask) {
+export async function askWithin(request, { tokenBudget }, ask) {
   const answer = await ask(request);
-  const most = tokenBudget > 0 ? tokenBudget * shrink * BLOCK_SHARE : Infinity;
+  const most = tokenBudget > 0 ? tokenBudget * BLOCK_SHARE : Infinity;
   const tokens = typeof answer?.block === "string" ? estimateTokens(answer.block) : 0;
   if (tokens <= most) return answer;
   const less = await ask({ ...request, chars: Math.floor(request.chars * most / tokens * 0.9) });
@@ -63,10 +61,10 @@ async function askWithin(request, { tokenBudget, shrink }, ask) {
     : { ...less, block: "" };
 }
 
-function requestFor(turns, cut, { tokenBudget, shrink }, state) {
+export function requestFor(turns, cut, { tokenBudget }, state) {
   const from = turns.find((turn) => turn.from !== undefined)?.from;
   const before = cut > 0 ? turns[cut].from : from;
-  const budget = Number.isFinite(tokenBudget) && tokenBudget > 0 ? tokenBudget * shrink : Infinity;
+  const budget = Number.isFinite(tokenBudget) && tokenBudget > 0 ? tokenBudget : Infinity;
   const chars = Math.floor(Math.min(BLOCK_CHARS_MAX, budget * BLOCK_SHARE * CHARS_PER_TOKEN));
   // Without times nobody can say which summaries belong here: then only the state is asked for.
   const known = from !== undefined && before !== undefined;

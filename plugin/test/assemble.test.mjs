@@ -57,6 +57,83 @@ test("what providers refuse is mended: results without call, calls without resul
   assert.deepEqual(callIds(got.at(-1)), ["4"], "the newest call is still at work");
 });
 
+test("of calls that share an id each has its own result, or goes", () => {
+  const user = (content) => ({ role: "user", content });
+  const text = (said) => ({ type: "text", text: said });
+  const call = (...ids) => ({ role: "assistant", content: [text("on it"),
+    ...ids.map((id) => ({ type: "toolCall", id, name: "ls", arguments: {} }))] });
+  const result = (id) => ({ role: "toolResult", toolCallId: id, content: [text("out")] });
+  for (const [name, messages, ids] of [
+    ["taken again after no result", [user("a"), call("0"), user("b"), call("0"), result("0")],
+      [[], ["0"]]],
+    ["taken again after a result", [user("a"), call("0"), result("0"), call("0"), result("0")],
+      [["0"], ["0"]]],
+    ["twice in one message", [user("a"), call("0", "0"), result("0"), result("0")], [["0"]]]]) {
+    const got = unitsOf([...messages, user("c")]).flatMap((unit) => unit.messages);
+    assert.deepEqual(faultsOf(got), [], name);
+    assert.deepEqual(got.filter(({ role }) => role === "assistant").map(callIds), ids, name);
+  }
+  const [, last] = unitsOf([user("a"), call("0")], { asked: true });
+  assert.deepEqual(callIds(last.messages[0]), [], "a new word comes: nothing is at work");
+});
+
+test("messages and parts without a word are not shown, nor what no role has", () => {
+  const said = { role: "assistant", content: [{ type: "text", text: "yes" }] };
+  const messages = [{ role: "user", content: "" }, { role: "user", content: " \n" },
+    { role: "user", content: [] }, { role: "user" }, { role: "assistant", content: [] },
+    { role: "assistant", content: "" }, { role: "assistant", content: null },
+    { role: "assistant", content: [{ type: "text", text: "" }, null] }, {}, { role: 7 }, "odd", 3,
+    { role: "assistant", content: [{ type: "text", text: "" }, said.content[0]] },
+    { role: "custom", content: "" }, { role: "user", content: [{ type: "image", data: "x" }] }];
+  assert.deepEqual(unitsOf(messages).flatMap((unit) => unit.messages),
+    [said, ...messages.slice(-2)]);
+});
+
+test("the newest word is within the budget, however it is made up", () => {
+  const text = (said) => ({ type: "text", text: said });
+  const images = Array.from({ length: 8 }, () => ({ type: "image", data: "AAAA" }));
+  for (const [name, content] of [
+    ["many parts", Array.from({ length: 300 }, (_, n) => text(`part ${n} ${"w ".repeat(100)}`))],
+    ["many images", [text("part 0: see"), ...images]], ["only images", images],
+    ["only a file", [{ type: "file", data: "word ".repeat(9000) }]],
+    ["images and words", [text(`part 0 ${"word ".repeat(9000)}`), ...images]],
+    ["pictographs", `part 0 ${"😀".repeat(20_000)}`], ["one run", "a1B2".repeat(30_000)],
+    ["a file", [text("part 0"), { type: "file", data: "word ".repeat(9000) }]]]) {
+    const messages = [...conversation(4, 3), { role: "user", content }];
+    for (const tokenBudget of [60, 300, 2000, 4000, 8000, 16_000]) {
+      const got = assembleTail({ messages, tokenBudget });
+      const about = `${name}, ${got.tokens} of ${tokenBudget}`;
+      assert.equal(got.tokens, cost(got.messages), about);
+      assert.ok(got.tokens <= tokenBudget, about);
+      assert.ok(isUser(got.messages.at(-1)), about);
+      if (JSON.stringify(content).includes("part 0")) {
+        assert.match(JSON.stringify(got.messages.at(-1)), /part 0/, about);
+      }
+    }
+  }
+  const shown = assembleTail({ tokenBudget: 8000,
+    messages: [{ role: "user", content: [text("see"), ...images] }] }).messages[0].content;
+  assert.deepEqual(shown.slice(1), images.slice(0, 4), "as many images as fit");
+  assert.match(shown[0].text, /^see\n\(4 of 8 attachments/);
+});
+
+test("a turn of 3,000 calls is shortened in a fraction of a second", () => {
+  const messages = [{ role: "user", content: "go" }];
+  for (let n = 0; n < 3000; n += 1) {
+    messages.push({ role: "assistant", content: [{ type: "toolCall", id: `x${n}`, name: "run",
+      arguments: {} }] }, { role: "toolResult", toolCallId: `x${n}`,
+      content: [{ type: "text", text: `out ${n}` }] });
+  }
+  for (const tokenBudget of [2000, 16_000]) {
+    const before = process.cpuUsage();
+    const { messages: got } = assembleTail({ messages, tokenBudget });
+    const { user, system } = process.cpuUsage(before);
+    assert.ok(user + system < 600_000, `${user + system} µs`);
+    assert.deepEqual(faultsOf(got), []);
+    assert.ok(got[0].content === "go" && got.at(-1).toolCallId === "x2999");
+  }
+});
+
 /** The requests of a conversation, turn by turn: what the engine hands to the host. */
 function requests(messages, assemble) {
   const out = [];

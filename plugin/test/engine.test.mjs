@@ -108,6 +108,84 @@ test("compaction on request shortens the tail, says so, and admits when it canno
   assert.equal(last.compacted, false);
 });
 
+test("after a compaction the same word gets the shorter request that was foretold", async () => {
+  for (const [name, contextMode] of [["r", "recursive"], ["w", "world"]]) {
+    for (const [held, tokenBudget] of [[5000, 8400], [5000, 200_000], [0, 200_000]]) {
+      const link = service(held);
+      link.insist = link.ask;
+      const of = () => makeEngine({ link, config: { ...config, contextMode } });
+      const request = turn(talk(60, 60), { tokenBudget, prompt: "go on",
+        sessionKey: `agent:main:dashboard:foretold-${name}-${held}-${tokenBudget}` });
+      let shown = await of().assemble(request);
+      assert.deepEqual(await of().assemble({ ...request, messages: shown.messages }), shown);
+      let done;
+      for (let n = 0; n < 9; n += 1) {
+        done = await of().compact({ ...request, force: true });
+        const next = await of().assemble({ ...request, messages: structuredClone(talk(60, 60)) });
+        if (!done.compacted) break;
+        assert.deepEqual(done.result, { tokensBefore: shown.estimatedTokens,
+          tokensAfter: next.estimatedTokens });
+        assert.ok(next.estimatedTokens < shown.estimatedTokens);
+        assert.equal(/does not hold \d+ messages/.test(done.reason), held === 0, done.reason);
+        shown = next;
+      }
+      assert.equal(done.compacted, false, "until there is nothing left to cut");
+      assert.ok(shown.messages.length > 0);
+      const later = await of().assemble({ ...request, messages: talk(80, 60), prompt: "later" });
+      assert.ok(later.messages.length > 40, "the tail grows again from there");
+    }
+  }
+});
+
+test("a compaction shortens the newest turn, until a newer one comes", async () => {
+  const engine = makeEngine({ link: service(5000), config });
+  const messages = [{ role: "user", content: "read it" }];
+  for (let n = 0; n < 20; n += 1) {
+    messages.push({ role: "assistant", content: [{ type: "toolCall", id: `x${n}`, name: "run",
+      arguments: {} }] }, { role: "toolResult", toolCallId: `x${n}`,
+      content: [{ type: "text", text: "out ".repeat(500) }] });
+  }
+  const request = turn(messages, { tokenBudget: 20_000, prompt: "read it",
+    sessionKey: "agent:main:dashboard:newest" });
+  const before = await engine.assemble(request);
+  const done = await engine.compact(request);
+  assert.match(done.reason, /the newest turn is shortened; nothing was summarised or deleted/);
+  const after = await engine.assemble({ ...request, messages: [...messages] });
+  assert.equal(done.result.tokensAfter, after.estimatedTokens);
+  assert.ok(after.estimatedTokens <= before.estimatedTokens * 0.6);
+  const later = await engine.assemble({ ...request, prompt: "and?",
+    messages: [...messages, { role: "user", content: "and?" }] });
+  assert.ok(later.estimatedTokens > after.estimatedTokens, `${later.estimatedTokens}`);
+});
+
+test("what was never shown here is not compacted, and the answer says so", async () => {
+  const done = await makeEngine({ link: service(5000), config }).compact(turn([], {
+    sessionKey: "agent:main:dashboard:never-shown", tokenBudget: 8000 }));
+  assert.equal(done.compacted, false);
+  assert.match(done.reason, /shown nothing of the conversation/);
+});
+
+test("whatever goes wrong, the budget holds and the newest word is there", async () => {
+  const warned = [];
+  const links = [{ ask: async () => { throw new Error("boom"); } },
+    { ask: async () => ({ ok: true, value: null }) },
+    { ask: async () => ({ ok: true,
+      value: { open: true, stored: "many", held: {}, block: {} } }) }];
+  for (const [n, link] of links.entries()) {
+    for (const contextMode of ["recursive", "world"]) {
+      const got = await makeEngine({ link, config: { ...config, contextMode },
+        logger: { warn: (text) => warned.push(text) } }).assemble(turn(talk(200, 60), {
+        tokenBudget: 8000, sessionKey: `agent:main:dashboard:wrong-${contextMode}-${n}` }));
+      assert.ok(got.estimatedTokens <= 8000 && got.messages.length > 20, `${n} ${contextMode}`);
+      assert.match(got.messages.at(-1).content[0].text, /^answer 199/);
+    }
+  }
+  assert.match(warned[0], /only the budget limits what is shown: boom/);
+  const odd = [{ role: "user", content: [{ type: "toolCall", arguments: { big: 1n } }] }];
+  assert.equal((await makeEngine({ link: service(1), config }).assemble(turn(odd))).messages.length,
+    1);
+});
+
 test("what the service was told stands in for the plugin's own setting, which wins", async () => {
   const link = { ...service(5000), context: { fresh_tail: 100, mode: "repl" } };
   const messages = talk(500);

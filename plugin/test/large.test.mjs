@@ -49,6 +49,7 @@ test("what is not known, or does not fit, stays as it is", async () => {
   const messages = [result(text), null, "odd"];
   for (const answer of [undefined, {}, { [hash(text)]: [] }, { [hash(text)]: "no" },
     { [hash(text)]: [{ start: 5, bytes: 1e9, text: "x" }] },
+    { [hash(text)]: [null, null] }, { [hash(text)]: [{ start: 1, bytes: -1, text: "" }] },
     { [hash(text)]: [{ start: 0, bytes: 2, text: large("longer") }] }]) {
     assert.deepEqual(await withoutLarge(messages, async () => answer), messages);
   }

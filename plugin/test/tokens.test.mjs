@@ -42,3 +42,29 @@ test("an empty text has no tokens; lone surrogates count", () => {
   assert.equal(estimateTokens(""), 0);
   assert.ok(estimateTokens("\ud800\udc00\ud800") > 0);
 });
+
+test("what looks alike is counted apart: same time, role, id and length", () => {
+  const timestamp = 1_790_000_000_000;
+  const result = (text) => ({ role: "toolResult", toolCallId: "c", timestamp,
+    content: [{ type: "text", text }] });
+  assert.ok(messageTokens(result(" ".repeat(3000))) < 600);
+  assert.ok(messageTokens(result("漢".repeat(3000))) > 3000);
+  const call = (command) => ({ role: "assistant", timestamp,
+    content: [{ type: "toolCall", id: "c", name: "exec", arguments: { command } }] });
+  assert.ok(messageTokens(call("ls")) < 100);
+  assert.ok(messageTokens(call("ls ".repeat(5000))) > 4000);
+  const message = call("ls");
+  messageTokens(message);
+  message.content[0].arguments.command = "ls ".repeat(5000);
+  assert.ok(messageTokens(message) > 4000, "the same object, changed since");
+  assert.ok(messageTokens({ role: "bashExecution", output: "out ".repeat(2000) }) > 1500);
+});
+
+test("5,000 turns handed in as copies are counted in a fraction of a second", () => {
+  const all = Array.from({ length: 10_000 }, (_, n) => ({ role: "user", timestamp: n,
+    content: `${n} ${"word ".repeat(30)}` }));
+  const before = process.cpuUsage();
+  for (const message of all) messageTokens(message);
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 1_500_000, `${user + system} µs`);
+});
