@@ -17,8 +17,9 @@ std::string_view to_string(CheckState state);
 
 struct Check {
   std::string name;  // "configuration", "environment", "store", "log", "cursors", "disk",
-                     // "file", "projections", "digests", "index", "vault", "vectors", "forgotten", "permissions", "sources", "daemon",
-                     // "models", "plugin", "lag"
+                     // "file", "projections", "digests", "index", "vault", "vectors",
+                     // "forgotten", "permissions", "sources", "daemon", "models", "plugin",
+                     // "lag"
   CheckState state = CheckState::kOk;
   std::string message;
   std::string remedy;  // empty when well

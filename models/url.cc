@@ -1,8 +1,11 @@
 #include "models/url.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
-#include <boost/asio/ip/address.hpp>
 #include <cstdint>
+#include <cstring>
 
 #include "base/utf8.h"
 
@@ -12,6 +15,11 @@ namespace {
 Error bad_url(std::string_view what) {
   return make_error(ErrorKind::kInvalid, "transport", "bad_url",
                     "the endpoint URL " + std::string(what));
+}
+
+// 127.0.0.0/8, and 0.0.0.0, which is this machine when one connects to it.
+bool is_here(std::uint32_t address) {
+  return address >> 24 == 127 || address == 0;
 }
 
 int hex_digit(char c) {
@@ -112,14 +120,15 @@ bool is_on_this_machine(std::string_view url) {
   if (!parsed.ok()) return false;
   const std::string host = lower_ascii(parsed->host);
   if (host == "localhost" || host.ends_with(".localhost")) return true;
-  boost::system::error_code error;
-  const auto address = boost::asio::ip::make_address(host, error);
-  if (error) return false;
-  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
-    return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6())
-        .is_loopback();
+  in_addr four{};
+  if (::inet_pton(AF_INET, host.c_str(), &four) == 1) return is_here(ntohl(four.s_addr));
+  in6_addr six{};
+  if (::inet_pton(AF_INET6, host.c_str(), &six) != 1) return false;
+  if (IN6_IS_ADDR_V4MAPPED(&six)) {
+    std::memcpy(&four.s_addr, &six.s6_addr[12], sizeof four.s_addr);
+    return is_here(ntohl(four.s_addr));
   }
-  return address.is_loopback() || address.is_unspecified();
+  return IN6_IS_ADDR_LOOPBACK(&six) || IN6_IS_ADDR_UNSPECIFIED(&six);
 }
 
 }  // namespace clawmark

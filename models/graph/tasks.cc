@@ -138,7 +138,7 @@ bool find_assigned(Reading& reading, const Context& context) {
   return false;
 }
 
-// "Next: the newsletter", "TODO: …".
+// "Next: the newsletter", and other words before a colon.
 std::optional<Span> listed_span(const Context& context) {
   const auto& words = context.words();
   std::size_t colon = 0;

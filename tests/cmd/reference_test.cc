@@ -74,8 +74,9 @@ TEST(Reference, the_example_of_a_configuration_names_every_key_and_can_be_used_a
 
 TEST(Reference, the_version_names_the_commit_it_was_built_of) {
   const World world(false);
-  EXPECT_THAT(world.clawmark({"--version"}).out,
-              testing::MatchesRegex("clawmark [0-9.]+( \\([0-9a-f]+(-dirty)?\\))?\n"));
+  EXPECT_THAT(
+      world.clawmark({"--version"}).out,
+      testing::MatchesRegex("clawmark [0-9.]+( \\([0-9a-f]+(-dirty)?\\))?\nSQLite 3[0-9.]+\n"));
 }
 
 TEST(Reference, bash_completes_commands_their_words_and_options) {

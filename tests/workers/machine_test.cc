@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/limits.h"
-#include "workers/backoff.h"
 #include "tests/workers/machine_support.h"
+#include "workers/backoff.h"
 #include "workers/model_machine.h"
 
 namespace clawmark {
