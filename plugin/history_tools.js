@@ -87,7 +87,7 @@ export const HISTORY_TOOLS = Object.freeze([
       question: string("The question, in full"),
       scope,
       model: string("Another model than the configured one"),
-      budget: { type: "number", minimum: 0.000001,
+      budget: { type: "number", minimum: 0,
         description: "US dollars that this question may cost, below the configured limit" },
     },
   },

@@ -4,7 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, mkdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import test, { after, before } from "node:test";
+import test, { after, afterEach, before } from "node:test";
 import { pathToFileURL } from "node:url";
 import { toolTable } from "../../schema/make_tools.mjs";
 
@@ -30,9 +30,11 @@ async function stopDaemon() {
   await ended;
 }
 
+const open = []; // of the test that runs: one that fails must not leave its program behind
 async function connect(...options) {
   const client = new Client({ name: "clawmark-tests", version: "1" });
   const errors = [];
+  open.push(client);
   client.onerror = (error) => errors.push(error.message); // anything else on stdout lands here
   await client.connect(new StdioClientTransport({ command: program("clawmark"),
     args: [...options, "mcp"], env, stderr: "pipe" }));
@@ -43,6 +45,9 @@ const textOf = (answer) => answer.content.map((part) => part.text).join("");
 before(async () => {
   mkdirSync(join(home, ".openclaw"), { recursive: true });
   await startDaemon();
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((client) => client.close().catch(() => {})));
 });
 after(async () => {
   await stopDaemon();
