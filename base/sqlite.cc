@@ -6,6 +6,8 @@
 
 #include <unordered_map>
 
+#include "base/sqlite_uri.h"
+
 namespace clawmark {
 namespace {
 
@@ -52,22 +54,6 @@ int open_flags(OpenMode mode) {
     return base | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   }
   return base | SQLITE_OPEN_READONLY;
-}
-
-// A path as a file: URI, so that '?', '#' and '%' in it are names and not syntax.
-std::string file_uri(const std::string& path, const char* query) {
-  constexpr char kHex[] = "0123456789ABCDEF";
-  std::string uri = "file:";
-  for (const char c : path) {
-    if (c == '?' || c == '#' || c == '%') {
-      uri += '%';
-      uri += kHex[static_cast<unsigned char>(c) >> 4];
-      uri += kHex[static_cast<unsigned char>(c) & 15];
-    } else {
-      uri += c;
-    }
-  }
-  return uri + query;
 }
 
 const char* pragmas(OpenMode mode) {
@@ -121,6 +107,21 @@ void count_no_memory() {
 }
 
 }  // namespace
+
+std::string file_uri(const std::string& path, std::string_view query) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '?' || c == '#' || c == '%') {
+      uri += '%';
+      uri += kHex[static_cast<unsigned char>(c) >> 4];
+      uri += kHex[static_cast<unsigned char>(c) & 15];
+    } else {
+      uri += c;
+    }
+  }
+  return uri.append(query);
+}
 
 Error sqlite_error(int code, std::string_view doing, std::string_view detail) {
   const auto [kind, reason] = classify(code);

@@ -4,13 +4,10 @@
 
 #include "base/json.h"
 #include "projections/graph_rows.h"
+#include "projections/text_list.h"
 
 namespace clawmark {
 namespace {
-
-std::string list_of(const std::vector<std::string>& texts) {
-  return to_text(json::value(json::array(texts.begin(), texts.end())));
-}
 
 TimeMs time_of(std::string_view iso) {
   return parse_iso(iso).value_or(TimeMs{});
@@ -42,7 +39,7 @@ Result<std::vector<ConversationRow>> list_conversations(Database& db, std::strin
         one.speakers = strings_of(parse_object("{\"all\":" + row.string(6) + "}"), "all");
         out.push_back(std::move(one));
       },
-      agent, list_of(audiences), limit));
+      agent, text_list(audiences), limit));
   return out;
 }
 
@@ -61,7 +58,7 @@ Result<std::vector<FactValueRow>> fact_values(Database& db, std::string_view age
         if (!row.is_null(6)) one.to = row.time(6);
         out.push_back(std::move(one));
       },
-      agent, key, list_of(holders)));
+      agent, key, text_list(holders)));
   return out;
 }
 
@@ -81,7 +78,7 @@ Result<std::vector<ChangeRow>> list_changes(Database& db, std::string_view agent
                        row.string(5), row.string(6), row.string(7), time_of(row.text(8)),
                        time_of(row.text(9))});
       },
-      agent, list_of(holders), all, query.key, query.type, query.before, query.limit));
+      agent, text_list(holders), all, query.key, query.type, query.before, query.limit));
   return out;
 }
 
@@ -101,7 +98,7 @@ Result<std::vector<GraphEdgeRow>> list_edges(Database& db, const GraphScope& sco
                                  edge.to_type + '\x1f' + edge.to;
         if (seen.insert(name).second) out.push_back(std::move(edge));
       },
-      scope.agent, list_of(scope.holders), limit));
+      scope.agent, text_list(scope.holders), limit));
   return out;
 }
 

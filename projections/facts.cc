@@ -9,6 +9,7 @@
 #include "projections/facts_fold.h"
 #include "projections/facts_tables.h"
 #include "projections/refold.h"
+#include "projections/text_list.h"
 
 namespace clawmark {
 namespace {
@@ -106,12 +107,6 @@ constexpr char kSelect[] =
     "last_observed_ms, due_ms, observations, message FROM facts WHERE is_deleted = 0 AND agent = "
     "?1 ";
 
-std::string holders_json(const std::vector<std::string>& holders) {
-  json::array list;
-  for (const auto& holder : holders) list.emplace_back(holder);
-  return to_text(json::value(list));
-}
-
 template <class... Args>
 Result<std::vector<Fact>> read_all(Database& db, const std::string& sql, TimeMs as_of,
                                    const Args&... args) {
@@ -139,7 +134,7 @@ Result<std::vector<Fact>> read_facts(Database& db, std::string_view agent,
                   std::string(kSelect) +
                       "AND holder IN (SELECT value FROM json_each(?2)) "
                       "ORDER BY source = 'user' DESC, key, holder, subject",
-                  as_of, agent, holders_json(holders));
+                  as_of, agent, text_list(holders));
 }
 
 Result<std::optional<Fact>> find_fact(Database& db, std::string_view agent, std::string_view holder,
@@ -162,7 +157,7 @@ Result<std::vector<Fact>> stale_facts(Database& db, std::string_view agent,
                       "AND source = 'extracted' AND last_observed_ms < ?3 AND "
                       "holder IN (SELECT value FROM json_each(?2)) "
                       "ORDER BY last_observed_ms, key, holder, subject",
-                  as_of, agent, holders_json(holders), before);
+                  as_of, agent, text_list(holders), before);
 }
 
 namespace {

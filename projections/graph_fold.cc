@@ -290,9 +290,9 @@ Status GraphFold::take_prose(const Event& event, const char* member) {
   // A cut is made of lines of ours: those that may not be shown are left out.
   const bool is_state = std::string_view(member) == "state";
   if (!is_state && get_string(event.payload, "method").starts_with("cut:")) {
-    const bool whole = screened_lines(text) == text;
-    if (!whole) CLAWMARK_TRY(count("injection_blocked"));
-    text = screened_lines(text);
+    std::string shown = screened_lines(text);
+    if (shown != text) CLAWMARK_TRY(count("injection_blocked"));
+    text = std::move(shown);
   }
   if (trim(text).empty() || messages == nullptr || holder.empty()) return Ok{};
   if (!screen_for_injection(text).empty()) return count("injection_blocked");

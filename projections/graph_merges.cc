@@ -1,15 +1,13 @@
 #include "projections/graph_merges.h"
 
-#include "base/json.h"
 #include "projections/graph_names.h"
 #include "projections/graph_rows.h"
+#include "projections/text_list.h"
 
 namespace clawmark {
 
 Result<std::vector<GraphMergeRow>> list_merges(Database& db, const GraphScope& scope,
                                                std::string_view name, std::size_t limit) {
-  json::array holders;
-  for (const std::string& holder : scope.holders) holders.emplace_back(holder);
   const std::string key = name_key(name);
   std::vector<GraphMergeRow> out;
   CLAWMARK_TRY(for_rows(
@@ -20,7 +18,7 @@ Result<std::vector<GraphMergeRow>> list_merges(Database& db, const GraphScope& s
       [&](Statement& row) {
         out.push_back({row.string(0), row.string(1), row.string(2), row.string(3), row.string(4)});
       },
-      scope.agent, to_text(json::value(std::move(holders))), key, limit));
+      scope.agent, text_list(scope.holders), key, limit));
   return out;
 }
 

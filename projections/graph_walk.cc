@@ -54,25 +54,22 @@ Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope
   const bool several = scope.holders.size() > 1;  // may know the same relation
   std::unordered_set<std::string> seen;
   std::vector<GraphEdgeRow> edges;
+  const auto take = [&](GraphEdgeRow edge) {
+    if (!several || seen.insert(name_of(edge)).second) edges.push_back(std::move(edge));
+  };
   for (const auto& holder : scope.holders) {
     for (const bool from_it : {true, false}) {
-      if (!scope.is_then()) break;
-      CLAWMARK_ASSIGN(auto known, edges_then(db, scope, holder, std::string(type), std::string(key),
-                                             from_it, ended, limit));
-      for (auto& edge : known) {
-        if (!several || seen.insert(name_of(edge)).second) edges.push_back(std::move(edge));
+      if (scope.is_then()) {
+        CLAWMARK_ASSIGN(auto known, edges_then(db, scope, holder, std::string(type),
+                                               std::string(key), from_it, ended, limit));
+        for (auto& edge : known) take(std::move(edge));
+      } else {
+        const char* end =
+            from_it ? "from_type = ?3 AND from_key = ?4 AND " : "to_type = ?3 AND to_key = ?4 AND ";
+        CLAWMARK_TRY(for_rows(
+            db, kColumns + end + kEnds, [&](Statement& row) { take(read_edge(row)); }, scope.agent,
+            holder, type, key, ended, limit));
       }
-    }
-    if (scope.is_then()) continue;
-    for (const char* end :
-         {"from_type = ?3 AND from_key = ?4 AND ", "to_type = ?3 AND to_key = ?4 AND "}) {
-      CLAWMARK_TRY(for_rows(
-          db, kColumns + end + kEnds,
-          [&](Statement& row) {
-            GraphEdgeRow edge = read_edge(row);
-            if (!several || seen.insert(name_of(edge)).second) edges.push_back(std::move(edge));
-          },
-          scope.agent, holder, type, key, ended, limit));
     }
   }
   for (auto& edge : edges) {
@@ -105,15 +102,15 @@ Result<std::vector<std::pair<std::string, std::string>>> ties_of_task(Database& 
       if (!ties_it || edge.from != key || edge.from_type != "task") continue;
       ties.emplace(-edge.from_time.value, edge.type, edge.to_type, edge.to);
     }
-  }
-  for (const auto& holder : scope.holders) {
-    if (scope.is_then()) break;
-    CLAWMARK_TRY(for_rows(
-        db, kSql,
-        [&](Statement& row) {
-          ties.emplace(-row.integer(3), row.string(0), row.string(1), row.string(2));
-        },
-        scope.agent, key, holder, kTies));
+  } else {
+    for (const auto& holder : scope.holders) {
+      CLAWMARK_TRY(for_rows(
+          db, kSql,
+          [&](Statement& row) {
+            ties.emplace(-row.integer(3), row.string(0), row.string(1), row.string(2));
+          },
+          scope.agent, key, holder, kTies));
+    }
   }
   std::vector<std::pair<std::string, std::string>> out;
   std::set<std::tuple<std::string, std::string, std::string>> seen;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "base/json.h"
 #include "base/limits_history.h"
 #include "projections/rebuild.h"
 #include "projections/tables.h"
+#include "projections/text_list.h"
 
 namespace clawmark {
 namespace {
@@ -27,12 +27,6 @@ constexpr char kOfSessions[] =
     " FROM json_each(?3)) GROUP BY s.message HAVING min(s.active)) t CROSS JOIN messages m ON"
     " m.seq = t.message AND";
 constexpr char kInOrder[] = " ORDER BY m.occurred_ms, m.seq";
-
-std::string list(const std::vector<std::string>& values) {
-  json::array out;
-  for (const std::string& value : values) out.emplace_back(value);
-  return to_text(json::value(std::move(out)));
-}
 
 Result<std::vector<HistoryEntry>> read_entries(Statement& statement) {
   std::vector<HistoryEntry> out;
@@ -71,18 +65,19 @@ Result<std::vector<HistoryEntry>> history_entries(Database& db, const HistorySco
   if (!scope.sessions) {
     CLAWMARK_ASSIGN(Statement * all, db.cached(std::string(kEntryColumns) + "messages m WHERE" +
                                                kInHistory + kInOrder));
-    return read_entries(all->with(scope.agent, list(scope.audiences)));
+    return read_entries(all->with(scope.agent, text_list(scope.audiences)));
   }
   CLAWMARK_ASSIGN(Statement * some,
                   db.cached(std::string(kEntryColumns) + kOfSessions + kInHistory + kInOrder));
-  return read_entries(some->with(scope.agent, list(scope.audiences), list(*scope.sessions)));
+  return read_entries(
+      some->with(scope.agent, text_list(scope.audiences), text_list(*scope.sessions)));
 }
 
 Result<std::int64_t> history_count(Database& db, const HistoryScope& scope) {
   if (scope.audiences.empty() || !scope.sessions) return std::int64_t{0};
   const auto count = [&](const std::string& sql) -> Result<std::int64_t> {
     CLAWMARK_ASSIGN(Statement * statement, db.cached(sql));
-    statement->with(scope.agent, list(scope.audiences), list(*scope.sessions));
+    statement->with(scope.agent, text_list(scope.audiences), text_list(*scope.sessions));
     CLAWMARK_TRY(statement->step());
     const std::int64_t out = statement->integer(0);
     statement->reset();
@@ -144,7 +139,7 @@ Result<std::optional<HistoryRow>> history_row(Database& db, const HistoryScope& 
                                         "m.seq = ?3 AND") +
                             kInHistory));
   CLAWMARK_ASSIGN(const bool found,
-                  statement->with(scope.agent, list(scope.audiences), message.value).step());
+                  statement->with(scope.agent, text_list(scope.audiences), message.value).step());
   std::optional<HistoryRow> out;
   if (found) {
     out = HistoryRow{{statement->integer(0)}, statement->time(1),   statement->string(2),

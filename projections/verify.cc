@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/read_snapshot.h"
+#include "base/sqlite_uri.h"
 #include "projections/rebuild.h"
 #include "projections/search.h"
 
@@ -29,26 +30,10 @@ Result<Hash256> scratch_digest(Database& log, Database& db, Projection& projecti
   return projection.digest(db, kScratchGeneration);
 }
 
-// A path as a file: URI that may only be read.
-std::string read_only_uri(const std::string& path) {
-  constexpr char kHex[] = "0123456789ABCDEF";
-  std::string uri = "file:";
-  for (const char c : path) {
-    if (c != '?' && c != '#' && c != '%') {
-      uri += c;
-      continue;
-    }
-    uri += '%';
-    uri += kHex[static_cast<unsigned char>(c) >> 4];
-    uri += kHex[static_cast<unsigned char>(c) & 15];
-  }
-  return uri + "?mode=ro";
-}
-
 // The scratch tables in memory; what a fold looks up in the log it finds in the store, beside them.
 Result<Hash256> digest_in_memory(Database& log, Projection& projection, Seq to) {
   CLAWMARK_ASSIGN(auto scratch, Database::open_memory());
-  CLAWMARK_TRY(scratch.run("ATTACH DATABASE ?1 AS store", read_only_uri(log.path())));
+  CLAWMARK_TRY(scratch.run("ATTACH DATABASE ?1 AS store", file_uri(log.path(), "?mode=ro")));
   return scratch_digest(log, scratch, projection, to);
 }
 

@@ -1,8 +1,8 @@
 #include "projections/why.h"
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "projections/graph_rows.h"
+#include "projections/text_list.h"
 
 namespace clawmark {
 
@@ -25,8 +25,6 @@ Result<std::vector<FactTrailRow>> fact_trail(Database& db, const Fact& fact, std
 Result<std::vector<Fact>> ended_facts(Database& db, std::string_view agent,
                                       const std::vector<std::string>& holders,
                                       std::string_view key) {
-  json::array list;
-  for (const std::string& holder : holders) list.emplace_back(holder);
   std::vector<Fact> out;
   CLAWMARK_TRY(for_rows(
       db,
@@ -48,7 +46,7 @@ Result<std::vector<Fact>> ended_facts(Database& db, std::string_view agent,
         fact.last_observed = parse_iso(row.string(4)).value_or(TimeMs{});
         out.push_back(std::move(fact));
       },
-      agent, key, to_text(json::value(std::move(list)))));
+      agent, key, text_list(holders)));
   return out;
 }
 

@@ -33,16 +33,14 @@ Result<std::string> agent_of(Database& db, const json::object& params) {
   return agents.empty() || has_main ? std::string("main") : agents.front();
 }
 
-json::object tool_json(ToolAnswer answer) {
-  return {
-      {"ok", answer.ok}, {"text", std::move(answer.text)}, {"details", std::move(answer.details)}};
-}
-
-Result<json::object> by_tool(const AdminCall& call, std::string_view tool) {
+// `run(context)`: a tool, asked by a person.
+template <class Run>
+Result<json::object> for_person(const AdminCall& call, const Run& run) {
   CLAWMARK_ASSIGN(const Sight sight, operator_sight(call.db, call.params));
   const ToolCallContext context{call.serving, call.db, sight, {}, "cli", false};
-  CLAWMARK_ASSIGN(ToolAnswer answer, call_tool(context, tool, call.params));
-  return tool_json(std::move(answer));
+  CLAWMARK_ASSIGN(ToolAnswer answer, run(context));
+  return json::object{
+      {"ok", answer.ok}, {"text", std::move(answer.text)}, {"details", std::move(answer.details)}};
 }
 
 // All live facts in sight, also those below the threshold and those that another hides.
@@ -264,17 +262,20 @@ Result<Sight> operator_sight(Database& db, const json::object& params) {
 
 Result<json::object> run_admin(Serving& serving, Database& db, std::string_view command,
                                const json::object& params) {
+  const AdminCall call{serving, db, params};
   for (const Command& known : kCommands) {
-    if (known.name == command) return known.run({serving, db, params});
+    if (known.name == command) return known.run(call);
   }
   for (const AsTool& known : kAsTools) {
-    if (known.name == command) return by_tool({serving, db, params}, known.tool);
+    if (known.name != command) continue;
+    return for_person(call, [&](const ToolCallContext& context) {
+      return call_tool(context, known.tool, params);
+    });
   }
   for (const ForPeople& known : kForPeople) {
     if (known.name != command) continue;
-    CLAWMARK_ASSIGN(const Sight sight, operator_sight(db, params));
-    CLAWMARK_ASSIGN(ToolAnswer answer, known.run({serving, db, sight, {}, "cli", false}, params));
-    return tool_json(std::move(answer));
+    return for_person(call,
+                      [&](const ToolCallContext& context) { return known.run(context, params); });
   }
   if (auto looked = run_console(serving, db, command, params)) return *std::move(looked);
   return make_error(ErrorKind::kNotFound, "api", "unknown_command", "there is no such command");

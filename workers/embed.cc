@@ -88,7 +88,7 @@ Result<std::optional<Seq>> talk_in(Database& db, const Event& event) {
 
 EmbedPort::EmbedPort(Store& store, BodyStore& bodies, std::shared_ptr<Embedder> embedder,
                      BudgetLimits limits)
-    : PaidPort(store, limits), store_(store), bodies_(bodies), embedder_(std::move(embedder)) {}
+    : PaidPort(store, limits), bodies_(bodies), embedder_(std::move(embedder)) {}
 
 // The model's row gives the generation of the cursor. A model that changes its length under the
 // same name is another model: the old row steps aside under a name of its own.

@@ -79,7 +79,6 @@ class EmbedPort final : public PaidPort {
   Status put_vector(Transaction& txn, const Hash256& hash, const Vector& vector);
   Status put_chunks(Transaction& txn);
 
-  Store& store_;
   BodyStore& bodies_;
   std::shared_ptr<Embedder> embedder_;
   ModelId model_;

@@ -52,7 +52,6 @@ class CondensePort final : public PaidPort {
                std::shared_ptr<CondenseJob> job, BudgetLimits limits,
                std::size_t target_tokens = kCondensedTargetTokens)
       : PaidPort(store, limits),
-        store_(store),
         summarizer_(std::move(summarizer)),
         job_(std::move(job)),
         target_tokens_(target_tokens) {}
@@ -69,7 +68,6 @@ class CondensePort final : public PaidPort {
                              const Usage& usage) const;
   Result<std::vector<SummaryRow>> due();
 
-  Store& store_;
   std::shared_ptr<Summarizer> summarizer_;
   std::shared_ptr<CondenseJob> job_;
   std::size_t target_tokens_;

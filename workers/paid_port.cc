@@ -8,7 +8,7 @@
 namespace clawmark {
 
 Result<std::optional<TimeMs>> PaidPort::spent_until(TimeMs now) {
-  return budget_until(purse_store_.db(), limits_, now);
+  return budget_until(store_.db(), limits_, now);
 }
 
 Result<Allowance> PaidPort::reserve(const CallModel& call, TimeMs now) {
@@ -16,9 +16,9 @@ Result<Allowance> PaidPort::reserve(const CallModel& call, TimeMs now) {
   question_bytes_ = call.request.body.size();
   const Spent most{1, call.input_tokens, call.request.answer_tokens_max, 0};
   CLAWMARK_ASSIGN(const Allowance allowance,
-                  allowance_for(purse_store_.db(), limits_, model_, most, now));
+                  allowance_for(store_.db(), limits_, model_, most, now));
   if (allowance.until) return allowance;
-  CLAWMARK_TRY(add_spend(purse_store_.db(), id().name, model_, most, now));
+  CLAWMARK_TRY(add_spend(store_.db(), id().name, model_, most, now));
   reserved_ = most;
   reserved_at_ = now;
   return allowance;
@@ -29,7 +29,7 @@ Status PaidPort::correct(std::int64_t input_tokens, std::int64_t output_tokens) 
   const Spent held = std::exchange(reserved_, Spent{});
   const Spent more{0, input_tokens - held.input_tokens, output_tokens - held.output_tokens, 0};
   if (held.calls == 0 || (more.input_tokens == 0 && more.output_tokens == 0)) return Ok{};
-  return add_spend(purse_store_.db(), id().name, model_, more, reserved_at_);
+  return add_spend(store_.db(), id().name, model_, more, reserved_at_);
 }
 
 Status PaidPort::called(const CallModel&, bool answered, TimeMs) {

@@ -18,15 +18,16 @@ class PaidPort : public Port {
   Status settle(const HttpResponse& response) override;
 
  protected:
-  PaidPort(Store& store, BudgetLimits limits) : purse_store_(store), limits_(limits) {}
+  PaidPort(Store& store, BudgetLimits limits) : store_(store), limits_(limits) {}
   virtual std::string paid_model() const = 0;  // as it names itself
   // Set when nothing is left of the day: the next one.
   Result<std::optional<TimeMs>> spent_until(TimeMs now);
 
+  Store& store_;
+
  private:
   Status correct(std::int64_t input_tokens, std::int64_t output_tokens);
 
-  Store& purse_store_;
   BudgetLimits limits_;
   std::string model_;  // of the call in flight
   Spent reserved_;     // for it; of no call: zero

@@ -18,10 +18,7 @@ constexpr std::size_t kMessageChars = 4000;  // of one message in a window
 }  // namespace
 
 WindowPort::WindowPort(Store& store, BodyStore& bodies, WindowOptions options)
-    : PaidPort(store, options.limits),
-      store_(store),
-      bodies_(bodies),
-      options_(std::move(options)) {
+    : PaidPort(store, options.limits), bodies_(bodies), options_(std::move(options)) {
   scanned_types_ = {event_type::kMessageObserved, event_type::kMessageSighted,
                     options_.completed_type,      event_type::kBatchParked,
                     event_type::kSessionMarked,   event_type::kSessionDeleted};

@@ -98,7 +98,6 @@ class WindowPort : public PaidPort {
   Result<std::set<std::int64_t>> deleted_since(const std::set<std::int64_t>& messages);
   Status move_cursor(Transaction& txn, const std::set<std::int64_t>& done, TimeMs now);
 
-  Store& store_;
   BodyStore& bodies_;
   WindowOptions options_;
   std::vector<std::string_view> scanned_types_;

@@ -36,6 +36,7 @@ namespace {
 
 constexpr std::size_t kOutputBytes = std::size_t{64} << 10;  // what is beyond is not kept
 constexpr int kPrintsLostMax = 1'000;  // so many prints beyond it, and the code is stopped
+constexpr char kEndless[] = "the code prints without end";
 constexpr std::size_t kFinalBytes = std::size_t{256} << 10;
 constexpr int kTickMs = 50;  // of processor time, between two looks at the limit
 
@@ -121,6 +122,10 @@ bool native_host(JSContext* cx, unsigned argc, JS::Value* vp) {
   return JS_GetProperty(cx, object, "value", args.rval());
 }
 
+bool prints_without_end(const Outcome& outcome) {
+  return outcome.prints_lost > kPrintsLostMax;
+}
+
 bool native_emit(JSContext* cx, unsigned argc, JS::Value* vp) {
   const JS::CallArgs args = JS::CallArgsFromVp(argc, vp);
   args.rval().setUndefined();
@@ -133,7 +138,8 @@ bool native_emit(JSContext* cx, unsigned argc, JS::Value* vp) {
     g_outcome->output_cut = true;
     if (output.size() >= kOutputBytes) {
       // Without an exception: no script catches that.
-      return ++g_outcome->prints_lost <= kPrintsLostMax;
+      ++g_outcome->prints_lost;
+      return !prints_without_end(*g_outcome);
     }
     text = JS_NewDependentString(cx, text, 0, kOutputBytes - output.size());
     if (!text) return false;
@@ -170,11 +176,6 @@ std::string pending_error(JSContext* cx) {
     out += " (line " + std::to_string(report.report()->lineno) + ")";
   }
   return out;
-}
-
-std::string stopped_by(JSContext* cx, const Outcome& outcome) {
-  if (outcome.prints_lost > kPrintsLostMax) return "the code prints without end";
-  return pending_error(cx);
 }
 
 bool evaluate(JSContext* cx, const std::string& source, const char* name,
@@ -272,7 +273,7 @@ Outcome Engine::run(std::string_view code) {
   JS::RootedValue value(cx);
   const std::string source = "(async () => {\n" + std::string(code) + "\n})()";
   if (!evaluate(cx, source, "code", &value)) {
-    outcome.error = stopped_by(cx, outcome);
+    outcome.error = prints_without_end(outcome) ? kEndless : pending_error(cx);
     g_outcome = nullptr;
     return outcome;
   }
@@ -286,8 +287,8 @@ Outcome Engine::run(std::string_view code) {
         JS_SetPendingException(cx, reason);
         outcome.error = pending_error(cx);
       } else if (state == JS::PromiseState::Pending) {
-        outcome.error = outcome.prints_lost > kPrintsLostMax
-                            ? stopped_by(cx, outcome)
+        outcome.error = prints_without_end(outcome)
+                            ? kEndless
                             : "the code waits for something that never comes";
       }
     }

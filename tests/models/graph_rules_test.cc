@@ -4,38 +4,20 @@
 
 #include <algorithm>
 
-#include "models/graph.h"
+#include "tests/models/graph_said.h"
 
 namespace clawmark {
 namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using testing::graph_of;
 using ::testing::IsEmpty;
-
-constexpr TimeMs kSaid{1'794'819'600'000};  // 2026-11-16T09:00:00Z
-
-GraphAnswer read(const std::string& text, const std::string& speaker = "Ada Byron",
-                 const std::string& role = "user") {
-  WindowMessage message;
-  message.message = 7;
-  message.role = role;
-  message.sender = "telegram:1";
-  message.speaker = speaker;
-  message.text = text;
-  message.at = kSaid;
-  auto answer = make_builtin_graph_extractor()->extract_local({&message, 1}, "UTC");
-  EXPECT_TRUE(answer.ok());
-  for (const auto& node : answer->nodes) {
-    EXPECT_TRUE(node.verified);
-    EXPECT_NE(text.find(node.evidence.at(0).quote), std::string::npos) << node.evidence[0].quote;
-  }
-  return std::move(answer).value();
-}
+using testing::kSaid;
 
 std::vector<std::string> nodes(const std::string& text) {
   std::vector<std::string> out;
-  for (const auto& node : read(text).nodes) {
+  for (const auto& node : graph_of(text).nodes) {
     if (node.type == "person" && node.name == "Ada Byron") continue;
     // Of what a known task might be called, the first.
     if (node.only_status && !out.empty()) continue;
@@ -49,14 +31,14 @@ std::vector<std::string> nodes(const std::string& text) {
 
 std::vector<std::string> edges(const std::string& text) {
   std::vector<std::string> out;
-  for (const auto& edge : read(text).edges) {
+  for (const auto& edge : graph_of(text).edges) {
     out.push_back(edge.from + " " + edge.type + " " + edge.to + (edge.closes ? " ended" : ""));
   }
   return out;
 }
 
 TEST(GraphRules, decisions_say_what_for_whom_instead_of_what_and_why) {
-  const auto answer = read(
+  const auto answer = graph_of(
       "We decided to use Mollie instead of Stripe as the payment provider, because the fees are "
       "lower.");
   ASSERT_FALSE(answer.nodes.empty());
@@ -81,14 +63,14 @@ TEST(GraphRules, questions_conditions_and_hedges_are_no_decisions) {
                            "I would have decided to use Postgres."}) {
     EXPECT_THAT(nodes(text), IsEmpty()) << text;
   }
-  EXPECT_THAT(read("We decided to use Postgres.", "Bot", "assistant").nodes, IsEmpty());
+  EXPECT_THAT(graph_of("We decided to use Postgres.", "Bot", "assistant").nodes, IsEmpty());
 }
 
 TEST(GraphRules, what_is_used_is_one_at_a_time_by_kind) {
   EXPECT_THAT(edges("We use MySQL."), ElementsAre("project DEPENDS_ON MySQL"));
   EXPECT_THAT(edges("We moved to Postgres."), Contains("project DEPENDS_ON Postgres"));
   for (const char* text : {"We use MySQL.", "We moved to Postgres."}) {
-    const auto answer = read(text);
+    const auto answer = graph_of(text);
     const auto edge = std::find_if(answer.edges.begin(), answer.edges.end(),
                                    [](const GraphEdge& e) { return e.type == "DEPENDS_ON"; });
     ASSERT_NE(edge, answer.edges.end()) << text;
@@ -116,7 +98,7 @@ TEST(GraphRules, blockers_by_name_and_by_what_was_said_just_before) {
               ElementsAre("task newsletter [blocked]", "concept missing logo"));
   EXPECT_THAT(edges("The newsletter is blocked by the missing logo."),
               ElementsAre("newsletter BLOCKED_BY missing logo"));
-  const auto answer = read(
+  const auto answer = graph_of(
       "The test sale fails. Two people can buy the same seat, and the log says E-SEAT-409. We are "
       "blocked by this until it is solved.");
   const auto task = std::find_if(answer.nodes.begin(), answer.nodes.end(),
@@ -144,7 +126,7 @@ TEST(GraphRules, files_people_projects_and_what_must_be_kept_to) {
 }
 
 TEST(GraphRules, dates_of_events_are_kept_one_at_a_time) {
-  const auto answer = read("The premiere is on 6 December.");
+  const auto answer = graph_of("The premiere is on 6 December.");
   ASSERT_EQ(answer.nodes.size(), 1u);
   EXPECT_EQ(answer.nodes[0].type, "constraint");
   EXPECT_EQ(answer.nodes[0].slot, "premiere");
@@ -155,7 +137,7 @@ TEST(GraphRules, any_script_and_any_bytes_are_safe) {
   for (const char* text :
        {"\u6211\u4eec\u51b3\u5b9a\u4f7f\u7528 Postgres\u3002", "\xFF\xFE We decided to use \xC3",
         "", "   ", "a.", "We decided to use", "\xD9\x82\xD8\xB1\xD8\xB1\xD9\x86\xD8\xA7"}) {
-    read(text);
+    graph_of(text);
   }
 }
 

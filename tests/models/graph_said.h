@@ -10,13 +10,15 @@
 
 namespace clawmark::testing {
 
-inline GraphAnswer graph_of(const std::string& text) {
-  constexpr TimeMs kSaid{1'794'819'600'000};  // 2026-11-16T09:00:00Z
+constexpr TimeMs kSaid{1'794'819'600'000};  // 2026-11-16T09:00:00Z
+
+inline GraphAnswer graph_of(const std::string& text, const std::string& speaker = "Ada Byron",
+                            const std::string& role = "user") {
   WindowMessage message;
   message.message = 7;
-  message.role = "user";
+  message.role = role;
   message.sender = "telegram:1";
-  message.speaker = "Ada Byron";
+  message.speaker = speaker;
   message.text = text;
   message.at = kSaid;
   auto answer = make_builtin_graph_extractor()->extract_local({&message, 1}, "UTC");
