@@ -55,6 +55,11 @@ bool may_have_cost(const Error& error) {
 
 }  // namespace
 
+bool is_over_budget(const Error& error) {
+  return error.stage == "ask" && (error.reason == "over_query" || error.reason == "over_turn" ||
+                                  error.reason == "over_day");
+}
+
 QuerySettings query_settings(const Config& config,
                              const std::map<std::string, std::string>& environment) {
   QuerySettings out;
@@ -79,6 +84,8 @@ QuerySettings query_settings(const Config& config,
   out.query_usd_max = config.rc_budget_per_query;
   out.turn_usd_max = config.rc_budget_per_turn;
   out.concurrent_max = config.rc_max_concurrent;
+  out.daily_tokens_max = config.daily_tokens_max;
+  out.daily_usd_max = config.daily_usd_max;
   if (provider == Provider::kCompatible && out.ask.url.empty()) {
     out.problem = "rc_provider compatible needs rc_url (RC_URL)";
   } else if (out.ask.model.empty()) {
@@ -163,34 +170,47 @@ Result<AskAnswer> QueryDesk::send_with_retry(const AskOptions& options, const As
   return interpret_ask(options, send(request));
 }
 
+// What the question may cost at most is held for it. Error: is_over_budget.
+Result<json::object> QueryDesk::reserve(const Question& question, const std::string& priced,
+                                        std::int64_t input_tokens) {
+  const double cap = question.usd_max > 0 ? std::min(question.usd_max, settings_.query_usd_max)
+                                          : settings_.query_usd_max;
+  CLAWMARK_ASSIGN(json::object reserved,
+                  writer_.run("query_reserve", {{"owner", question.owner},
+                                                {"turn_ms", turn_of(question.owner)},
+                                                {"model", priced},
+                                                {"input_tokens", input_tokens},
+                                                {"output_tokens", settings_.ask.answer_tokens_max},
+                                                {"query_cap_micro_usd", std::llround(cap * kMicro)},
+                                                {"turn_cap_micro_usd",
+                                                 std::llround(settings_.turn_usd_max * kMicro)},
+                                                {"daily_tokens_max", settings_.daily_tokens_max},
+                                                {"daily_usd_max", settings_.daily_usd_max}}));
+  if (get_bool(reserved, "ok")) return reserved;
+  const std::string could = "the question could cost " +
+                            usd(static_cast<double>(get_int(reserved, "micro_usd")) / kMicro) +
+                            ", and ";
+  const std::string why = get_string(reserved, "why");
+  if (why == "query") return no_question("over_query", could + "one question may cost " + usd(cap));
+  if (why == "day") {
+    return no_question("over_day", could +
+                                       "too little is left of the day's cap (daily_usd_max, "
+                                       "daily_tokens_max); it is whole again at midnight UTC");
+  }
+  const double left = static_cast<double>(get_int(reserved, "left_micro_usd")) / kMicro;
+  return no_question("over_turn", could + "of this turn's budget " + usd(left) + " is left");
+}
+
 Result<Reply> QueryDesk::ask(const Question& question) {
   if (!settings_.problem.empty()) return no_question("no_model", settings_.problem);
   AskOptions options = settings_.ask;
   if (!question.model.empty()) options.model = question.model;
+  // Where a model of one's own is asked is part of what it costs (prices.h).
+  const std::string priced =
+      options.provider == Provider::kCompatible ? options.url + "|" + options.model : options.model;
   const std::int64_t input = estimate_tokens(question.prompt.system) +
                              estimate_tokens(question.prompt.user) + kOverheadTokens;
-  const double cap = question.usd_max > 0 ? std::min(question.usd_max, settings_.query_usd_max)
-                                          : settings_.query_usd_max;
-  CLAWMARK_ASSIGN(const json::object reserved,
-                  writer_.run("query_reserve", {{"owner", question.owner},
-                                                {"turn_ms", turn_of(question.owner)},
-                                                {"model", options.model},
-                                                {"input_tokens", input},
-                                                {"output_tokens", options.answer_tokens_max},
-                                                {"query_cap_micro_usd", std::llround(cap * kMicro)},
-                                                {"turn_cap_micro_usd",
-                                                 std::llround(settings_.turn_usd_max * kMicro)}}));
-  const std::int64_t held = get_int(reserved, "micro_usd");
-  if (!get_bool(reserved, "ok")) {
-    const double wanted = static_cast<double>(held) / kMicro;
-    const double left = static_cast<double>(get_int(reserved, "left_micro_usd")) / kMicro;
-    if (get_string(reserved, "why") == "query") {
-      return no_question("over_query", "the question could cost " + usd(wanted) +
-                                           ", and one question may cost " + usd(cap));
-    }
-    return no_question("over_turn", "the question could cost " + usd(wanted) +
-                                        ", and of this turn's budget " + usd(left) + " is left");
-  }
+  CLAWMARK_ASSIGN(const json::object reserved, reserve(question, priced, input));
   {
     std::unique_lock lock(slots_->mutex);
     slots_->changed.wait(lock, [&] { return slots_->free > 0; });
@@ -206,8 +226,11 @@ Result<Reply> QueryDesk::ask(const Question& question) {
   reply.model = options.model;
   json::object settle{{"owner", question.owner},
                       {"turn_ms", get_int(reserved, "turn_ms")},
-                      {"reserved_micro_usd", held},
-                      {"model", options.model}};
+                      {"reserved_micro_usd", get_int(reserved, "micro_usd")},
+                      {"reserved_ms", get_int(reserved, "reserved_ms")},
+                      {"reserved_input_tokens", input},
+                      {"reserved_output_tokens", options.answer_tokens_max},
+                      {"model", priced}};
   if (answer.ok()) {
     reply.text = answer->text;
     reply.cut = answer->cut;

@@ -25,6 +25,8 @@ namespace clawmark {
 struct QuerySettings {
   AskOptions ask;
   double query_usd_max = 0.05, turn_usd_max = 0.10;
+  std::int64_t daily_tokens_max = 0;  // of all that asks models; 0: no cap
+  double daily_usd_max = 0;
   int concurrent_max = 4;
   std::string problem;  // not empty: no question can be asked, and why
 };
@@ -45,6 +47,8 @@ struct Reply {
   bool cut = false;
 };
 
+bool is_over_budget(const Error& error);
+
 class QueryDesk {
  public:
   // All must outlive it.
@@ -60,15 +64,17 @@ class QueryDesk {
   // How large a prompt the model takes beside its answer.
   std::int64_t prompt_tokens_max(std::string_view model) const;
 
-  // Blocks. Errors: invalid, stage "ask", "no_model" (settings), "over_query" or "over_turn" (the
-  // budget; nothing was asked); else those of interpret_ask and the transport, after one retry
-  // where that makes sense.
+  // Blocks. Errors: invalid, stage "ask", "no_model" (settings), "over_query", "over_turn" or
+  // "over_day" (the budget; nothing was asked: is_over_budget); else those of interpret_ask and the
+  // transport, after one retry where that makes sense.
   Result<Reply> ask(const Question& question);
   // Beside each other, as far as allowed; one result per question, in order.
   std::vector<Result<Reply>> ask_all(std::span<const Question> questions);
 
  private:
   struct Slots;
+  Result<json::object> reserve(const Question& question, const std::string& priced,
+                               std::int64_t input_tokens);
   Result<HttpResponse> send(const HttpRequest& request);
   Result<AskAnswer> send_with_retry(const AskOptions& options, const AskPrompt& prompt);
   std::int64_t turn_of(const std::string& owner);

@@ -134,10 +134,9 @@ std::string dollars(std::int64_t micro_usd) {
 }
 
 ToolAnswer no_answer(const Error& error) {
-  const bool budget = error.reason == "over_query" || error.reason == "over_turn";
   return refusal("No model was asked: " + error.message +
                      ". Search by hand: rc_grep, rc_timeline, rc_slice and rc_peek cost nothing.",
-                 {{"why", error.reason}, {"budget", budget}});
+                 {{"why", error.reason}, {"budget", is_over_budget(error)}});
 }
 
 ToolAnswer failed_answer(const Error& error) {
@@ -167,9 +166,7 @@ Result<Reply> ask_within_budget(const ToolCallContext& context, const std::strin
     if (excerpts.given.empty()) continue;
     ask.prompt.user = "Question: " + question + "\n\nExcerpts, oldest first:\n\n" + excerpts.text;
     reply = desk.ask(ask);
-    const bool dear = !reply.ok() && reply.error().stage == "ask" &&
-                      (reply.error().reason == "over_query" || reply.error().reason == "over_turn");
-    if (!dear) return reply;
+    if (reply.ok() || !is_over_budget(reply.error())) return reply;
   }
   return reply;
 }

@@ -78,14 +78,18 @@ Result<json::object> forget_values(Database& db, const json::object& params, Tim
   return json::object{};
 }
 
-Result<std::int64_t> cost_of(Database& db, const json::object& params) {
+Result<std::int64_t> cost_of(Database& db, const json::object& params, std::int64_t input_tokens,
+                             std::int64_t output_tokens) {
   CLAWMARK_ASSIGN(const PriceTable prices, kept_prices(db));
-  return cost_micro_usd(price_of(prices, get_string(params, "model")),
-                        std::max<std::int64_t>(0, get_int(params, "input_tokens")),
-                        std::max<std::int64_t>(0, get_int(params, "output_tokens")));
+  return cost_micro_usd(price_of(prices, get_string(params, "model")), input_tokens, output_tokens);
 }
 
-Result<json::object> reserve(Database& db, const json::object& params, TimeMs) {
+// Never negative.
+std::int64_t count(const json::object& params, std::string_view key) {
+  return std::max<std::int64_t>(0, get_int(params, key));
+}
+
+Result<json::object> reserve(Database& db, const json::object& params, TimeMs now) {
   const std::string owner = get_string(params, "owner");
   const std::int64_t turn = get_int(params, "turn_ms");
   CLAWMARK_TRY(
@@ -93,7 +97,9 @@ Result<json::object> reserve(Database& db, const json::object& params, TimeMs) {
              " VALUES (?1, ?2, 0, 0) ON CONFLICT(owner) DO UPDATE SET turn_ms = excluded.turn_ms,"
              " reserved_micro_usd = 0, spent_micro_usd = 0 WHERE turn_ms < excluded.turn_ms",
              owner, turn));
-  CLAWMARK_ASSIGN(const std::int64_t wanted, cost_of(db, params));
+  const Spent most{1, count(params, "input_tokens"), count(params, "output_tokens"), 0};
+  CLAWMARK_ASSIGN(const std::int64_t wanted,
+                  cost_of(db, params, most.input_tokens, most.output_tokens));
   CLAWMARK_ASSIGN(const auto used,
                   db.query_int("SELECT reserved_micro_usd + spent_micro_usd FROM query_turns WHERE "
                                "owner = ?",
@@ -109,11 +115,20 @@ Result<json::object> reserve(Database& db, const json::object& params, TimeMs) {
     out["why"] = "turn";
     return out;
   }
+  const BudgetLimits day{get_int(params, "daily_tokens_max"), get_double(params, "daily_usd_max")};
+  const std::string model = get_string(params, "model");
+  CLAWMARK_ASSIGN(const Allowance allowance, allowance_for(db, day, model, most, now));
+  if (allowance.until) {
+    out["why"] = "day";
+    return out;
+  }
+  CLAWMARK_TRY(add_spend(db, kWorker, model, most, now));
   CLAWMARK_TRY(
       db.run("UPDATE query_turns SET reserved_micro_usd = reserved_micro_usd + ? WHERE "
              "owner = ?",
              wanted, owner));
   out["ok"] = true;
+  out["reserved_ms"] = now.value;
   CLAWMARK_ASSIGN(const auto begun,
                   db.query_int("SELECT turn_ms FROM query_turns WHERE owner = ?", owner));
   out["turn_ms"] = begun.value_or(turn);
@@ -121,19 +136,24 @@ Result<json::object> reserve(Database& db, const json::object& params, TimeMs) {
 }
 
 // A turn that is over meanwhile has no reservation left to give back; what was spent is counted in
-// the day all the same.
-Result<json::object> settle(Database& db, const json::object& params, TimeMs now) {
-  CLAWMARK_ASSIGN(const std::int64_t listed, cost_of(db, params));
+// the day all the same, in the one it was asked on.
+Result<json::object> settle(Database& db, const json::object& params, TimeMs) {
+  const std::int64_t input = count(params, "input_tokens"), output = count(params, "output_tokens");
   const std::int64_t told = get_int(params, "micro_usd", -1);
+  CLAWMARK_ASSIGN(const std::int64_t listed, cost_of(db, params, input, output));
   const std::int64_t spent = told >= 0 ? told : listed;
+  const std::int64_t held = get_int(params, "reserved_micro_usd");
   CLAWMARK_TRY(
       db.run("UPDATE query_turns SET reserved_micro_usd = max(0, reserved_micro_usd - ?1),"
              " spent_micro_usd = spent_micro_usd + ?2 WHERE owner = ?3 AND turn_ms = ?4",
-             get_int(params, "reserved_micro_usd"), spent, get_string(params, "owner"),
-             get_int(params, "turn_ms")));
-  const Spent row{1, get_int(params, "input_tokens"), get_int(params, "output_tokens"),
-                  spent - listed};
-  CLAWMARK_TRY(add_spend(db, kWorker, get_string(params, "model"), row, now));
+             held, spent, get_string(params, "owner"), get_int(params, "turn_ms")));
+  Spent more{0, input - count(params, "reserved_input_tokens"),
+             output - count(params, "reserved_output_tokens"), 0};
+  CLAWMARK_ASSIGN(const std::int64_t by_tokens,
+                  cost_of(db, params, more.input_tokens, more.output_tokens));
+  more.micro_usd = spent - held - by_tokens;  // add_spend adds what the tokens cost
+  CLAWMARK_TRY(add_spend(db, kWorker, get_string(params, "model"), more,
+                         TimeMs{get_int(params, "reserved_ms")}));
   return json::object{{"micro_usd", spent}};
 }
 

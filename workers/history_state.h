@@ -18,10 +18,14 @@ bool is_history_command(std::string_view command);
 //   repl_store    {owner, agent, name, value}  → {"ok":true}, or {"ok":false,"message"} over a
 //   limit repl_get      {owner, name}                → {"value"}: null when there is none
 //   repl_forget   {agent}                      → {}: after something was forgotten
-//   query_reserve {owner, turn_ms, micro_usd, cap_micro_usd}
-//                 → {"ok":bool,"left_micro_usd"}: a newer turn_ms begins a new turn
-//   query_settle  {owner, reserved_micro_usd, model, input_tokens, output_tokens, micro_usd}
-//                 → {}: what was really spent instead; also in table spend, as "query"
+//   query_reserve {owner, turn_ms, model, input_tokens, output_tokens, query_cap_micro_usd,
+//                 turn_cap_micro_usd, daily_tokens_max, daily_usd_max}
+//                 → {"ok", "micro_usd", "left_micro_usd", "turn_ms", "reserved_ms"}, or "why":
+//                 "query", "turn", "day"; a newer turn_ms begins a new turn. What is held counts
+//                 as spent in table spend, as "query"
+//   query_settle  {owner, turn_ms, reserved_micro_usd, reserved_ms, reserved_input_tokens,
+//                 reserved_output_tokens, model, input_tokens, output_tokens, micro_usd}
+//                 → {"micro_usd"}: what was really spent instead
 // `owner` is made by the service from who asks and where, never by the model.
 Result<json::object> run_history_command(Database& db, std::string_view command,
                                          const json::object& params, TimeMs now);

@@ -7,7 +7,7 @@
 // killed one has must equal what the other has, each entry once, with every acknowledged fact, and
 // every invariant of a store at rest.
 //
-//   CLAWMARK_KILLS=500            kills (default 60, and 50 with the built-in models)
+//   CLAWMARK_KILLS=500            kills (default 100, and 20 with the built-in models)
 //   CLAWMARK_KILL_MESSAGES=20000  messages (default 2,400 each)
 //   CLAWMARK_SEED=3               another seed
 
@@ -145,7 +145,7 @@ struct Summary {
 
 struct Scenario {
   bool endpoint = true;
-  int kills = 60;
+  int kills = 100;
   std::size_t messages = 2'400;
   std::uint64_t seed = 1;
 };
@@ -372,7 +372,7 @@ class KillLoop {
 
 TEST(Kill, kills_with_a_model_server_leave_what_an_undisturbed_run_leaves) {
   Scenario scenario;
-  scenario.kills = static_cast<int>(setting("CLAWMARK_KILLS", 60));
+  scenario.kills = static_cast<int>(setting("CLAWMARK_KILLS", 100));
   scenario.messages = static_cast<std::size_t>(setting("CLAWMARK_KILL_MESSAGES", 2'400));
   scenario.seed = static_cast<std::uint64_t>(setting("CLAWMARK_SEED", 1));
   KillLoop(scenario).run();
@@ -381,7 +381,7 @@ TEST(Kill, kills_with_a_model_server_leave_what_an_undisturbed_run_leaves) {
 TEST(Kill, kills_with_the_built_in_models_leave_what_an_undisturbed_run_leaves) {
   Scenario scenario;
   scenario.endpoint = false;
-  scenario.kills = static_cast<int>(setting("CLAWMARK_KILLS", 50));
+  scenario.kills = static_cast<int>(setting("CLAWMARK_KILLS", 20));
   scenario.messages = static_cast<std::size_t>(setting("CLAWMARK_KILL_MESSAGES", 2'400));
   scenario.seed = static_cast<std::uint64_t>(setting("CLAWMARK_SEED", 1));
   KillLoop(scenario).run();

@@ -161,6 +161,32 @@ TEST_F(Forget, a_person_is_forgotten_by_themselves_or_by_the_owner) {
   EXPECT_FALSE(recalled("dinghies", "dinghies"));
 }
 
+TEST_F(Forget, C171_what_is_set_changed_and_forgotten_leaves_words_and_trigrams_sound) {
+  world.say({.text = "remember the probe is the alpha lantern", .at = world.clock.now()});
+  world.tool("clawmark_set", kAda, {{"key", "user.probe"}, {"value", "alpha lantern"}});
+  world.tool("clawmark_set", kAda, {{"key", "user.probe"}, {"value", "alpha lanterns"}});
+  world.fold();
+  const auto by_pattern = [&] {
+    return to_text(world.tool("rc_grep", kAda,
+                              {{"pattern", "alph. lant"}, {"mode", "regex"}, {"scope", "all"}}));
+  };
+  ASSERT_NE(by_pattern().find("probe"), std::string::npos) << by_pattern();
+  ASSERT_TRUE(recalled("probe is", "alpha lantern"));
+  ASSERT_TRUE(get_bool(details(forget({{"key", "user.probe"}})), "forgotten"));
+  world.fold();
+  EXPECT_EQ(by_pattern().find("probe"), std::string::npos) << by_pattern();
+  EXPECT_FALSE(recalled("probe is", "alpha lantern"));
+  auto tables = must(
+      world.store.db().prepare("SELECT name FROM sqlite_schema WHERE sql LIKE '%USING fts5(%'"));
+  int checked = 0;
+  for (; must(tables.step()); ++checked) {
+    const std::string name = tables.string(0);
+    must(world.store.db().exec(
+        ("INSERT INTO " + name + "(" + name + ", rank) VALUES('integrity-check', 0)").c_str()));
+  }
+  EXPECT_GT(checked, 0);
+}
+
 TEST_F(Forget, only_the_owner_has_the_files_rewritten) {
   world.tool("clawmark_set", kAda, {{"key", "user.sport"}, {"value", "dinghies"}});
   const auto refused = forget({{"key", "user.sport"}, {"purge", true}});

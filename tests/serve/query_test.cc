@@ -47,7 +47,7 @@ const Row kRows[] = {{"anthropic", "claude-haiku-4-5", "", 1050},
                      {"openai", "gpt-4o-mini", "", 153},
                      {"google", "gemini-2.5-flash", "/v1beta", 345},
                      {"openrouter", "anthropic/claude-haiku-4.5", "/api", 12300},
-                     {"compatible", "qwen", "/v1", 9900}};
+                     {"compatible", "qwen", "/v1", 0}};  // on this machine
 
 ScriptAnswer speak(const std::string& provider, const ScriptRequest& request,
                    const ProviderSays& said) {
@@ -230,6 +230,24 @@ TEST(Budget, a_turn_ends_its_questions_and_the_next_turn_begins_anew) {
   a.world.clock.advance(1000);
   a.desk().begin_turn("main\nkey\nada");
   EXPECT_TRUE(a.desk().ask(a.question()).ok());
+}
+
+TEST(Budget, C164_a_question_is_held_by_the_days_cap_as_all_that_asks_models) {
+  const ProviderSays dear{"long", 20'000, 1'000};  // 0.025 USD
+  Asking a([&](const ScriptRequest& request) { return anthropic(request, dear); });
+  a.settings.daily_usd_max = 0.03;
+  ASSERT_TRUE(a.desk().ask(a.question()).ok());
+  Question other = a.question();
+  other.owner = "main\nkey\nbob";
+  const auto held = a.desk().ask(other);
+  ASSERT_FALSE(held.ok());
+  EXPECT_EQ(held.error().reason, "over_day");
+  EXPECT_TRUE(is_over_budget(held.error()));
+  EXPECT_EQ(a.server.requests(), 1);
+  EXPECT_EQ(must(a.world.store.db().query_int("SELECT micro_usd FROM spend")), 25'000);
+  EXPECT_EQ(must(a.world.store.db().query_int("SELECT calls FROM spend")), 1);
+  a.world.clock.advance(kDayMs);
+  EXPECT_TRUE(a.desk().ask(other).ok());
 }
 
 TEST(Budget, what_was_spent_outlives_a_restart_in_the_middle_of_a_turn) {
