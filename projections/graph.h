@@ -102,7 +102,8 @@ struct NodeQuery {
   bool current_only = false;          // without what was superseded
   std::size_t limit = 100;
 };
-// Newest first. Things of several holders in sight are one row.
+// Newest first. Things of several holders in sight are one row. A task that was blocked is "active"
+// again once all that it was blocked by is over, whoever said so.
 Result<std::vector<GraphNodeRow>> list_nodes(Database& db, const GraphScope& scope,
                                              const NodeQuery& query);
 // Things of one type that may be out of date: not over, and effectively less sure than
@@ -119,10 +120,10 @@ Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope
                                            std::string_view type, std::string_view key, bool ended,
                                            std::size_t limit);
 // What a task waits for and who does it, still in force: type and name of the other end, newest
-// first.
+// first. What is done blocks nothing.
 Result<std::vector<std::pair<std::string, std::string>>> ties_of_task(Database& db,
                                                                       const GraphScope& scope,
-                                                                      std::string_view key);
+                                                                      const GraphNodeRow& task);
 // Things that share words with a text, best first.
 Result<std::vector<GraphNodeRow>> search_nodes(Database& db, const GraphScope& scope,
                                                std::string_view text, std::size_t limit);

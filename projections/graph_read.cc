@@ -6,6 +6,7 @@
 #include "base/limits_world.h"
 #include "base/utf8.h"
 #include "projections/graph.h"
+#include "projections/graph_blocked.h"
 #include "projections/graph_fold.h"
 #include "projections/graph_names.h"
 #include "projections/graph_rows.h"
@@ -184,7 +185,7 @@ TimeMs as_of(const GraphScope& scope) {
 // All holders' parts of one thing; nullopt when nobody in sight named it.
 Result<std::optional<GraphNodeRow>> assemble(Database& db, const GraphScope& scope,
                                              std::string_view type, std::string_view key,
-                                             SlotsThen& slots) {
+                                             SlotsThen& slots, bool also_unnamed = false) {
   static const std::string kSql = std::string("SELECT ") + kNodeColumns +
                                   "FROM graph_nodes n WHERE n.agent = ?1 AND n.key = ?2 AND n.type "
                                   "= ?3";
@@ -213,7 +214,7 @@ Result<std::optional<GraphNodeRow>> assemble(Database& db, const GraphScope& sco
       whole = std::move(part);
     }
   }
-  if (!whole || !whole->visible) return std::optional<GraphNodeRow>{};
+  if (!whole || !(whole->visible || also_unnamed)) return std::optional<GraphNodeRow>{};
   GraphNodeRow& row = whole->row;
   row.effective = effective_node_confidence(row.type, row.confidence, row.stated, row.last,
                                             as_of(scope), scope.half_life_days);
@@ -243,7 +244,9 @@ Result<std::vector<GraphNodeRow>> assemble_all(Database& db, const GraphScope& s
   for (const auto& name : names) {
     if (!seen.insert(name).second) continue;
     CLAWMARK_ASSIGN(auto row, assemble(db, scope, name.first, name.second, slots));
-    if (row) rows.push_back(std::move(*row));
+    if (!row) continue;
+    CLAWMARK_TRY(free_up(db, scope, *row));
+    rows.push_back(std::move(*row));
   }
   return rows;
 }
@@ -295,8 +298,12 @@ Result<std::vector<GraphNodeRow>> list_nodes(Database& db, const GraphScope& sco
   }
   static const std::vector<std::string> kAll = {"",        "active", "blocked",
                                                 "pending", "done",   "cancelled"};
-  // What it is now says nothing of what it was then.
-  const auto& statuses = query.statuses.empty() || scope.at ? kAll : query.statuses;
+  // What it is now says nothing of what it was then; what goes on may have been called blocked.
+  auto statuses = query.statuses.empty() || scope.at ? kAll : query.statuses;
+  const auto has = [&](std::string_view status) {
+    return std::find(statuses.begin(), statuses.end(), status) != statuses.end();
+  };
+  if (has("active") && !has("blocked")) statuses.emplace_back("blocked");
   const bool alone = scope.holders.size() == 1;
   std::vector<NodeName> names;
   for (const auto& holder : scope.holders) {
@@ -356,7 +363,15 @@ Result<std::vector<GraphNodeRow>> stale_nodes(Database& db, const GraphScope& sc
 Result<std::optional<GraphNodeRow>> get_node(Database& db, const GraphScope& scope,
                                              std::string_view type, std::string_view key) {
   SlotsThen slots;
-  return assemble(db, scope, type, key, slots);
+  CLAWMARK_ASSIGN(auto row, assemble(db, scope, type, key, slots));
+  if (row) CLAWMARK_TRY(free_up(db, scope, *row));
+  return row;
+}
+
+Result<std::optional<GraphNodeRow>> node_as_said(Database& db, const GraphScope& scope,
+                                                 std::string_view type, std::string_view key) {
+  SlotsThen slots;
+  return assemble(db, scope, type, key, slots, true);
 }
 
 Result<std::vector<GraphNodeRow>> find_nodes(Database& db, const GraphScope& scope,

@@ -85,50 +85,6 @@ Result<std::vector<GraphEdgeRow>> edges_of(Database& db, const GraphScope& scope
   return edges;
 }
 
-Result<std::vector<std::pair<std::string, std::string>>> ties_of_task(Database& db,
-                                                                      const GraphScope& scope,
-                                                                      std::string_view key) {
-  constexpr std::size_t kTies = 20;
-  static const std::string kSql =
-      "SELECT type, to_type, to_key, from_ms FROM graph_edges WHERE agent = ?1 AND from_key = ?2 "
-      "AND from_type = 'task' AND holder = ?3 AND type IN ('ASSIGNED_TO', 'BLOCKED_BY') AND "
-      "until_ms IS NULL ORDER BY from_ms DESC, type, to_type, to_key LIMIT ?4";
-  using Tie = std::tuple<std::int64_t, std::string, std::string, std::string>;  // -time, …
-  std::set<Tie> ties;
-  if (scope.is_then()) {
-    CLAWMARK_ASSIGN(const auto known, edges_of(db, scope, "task", key, false, kTies));
-    for (const auto& edge : known) {
-      const bool ties_it = edge.type == "ASSIGNED_TO" || edge.type == "BLOCKED_BY";
-      if (!ties_it || edge.from != key || edge.from_type != "task") continue;
-      ties.emplace(-edge.from_time.value, edge.type, edge.to_type, edge.to);
-    }
-  } else {
-    for (const auto& holder : scope.holders) {
-      CLAWMARK_TRY(for_rows(
-          db, kSql,
-          [&](Statement& row) {
-            ties.emplace(-row.integer(3), row.string(0), row.string(1), row.string(2));
-          },
-          scope.agent, key, holder, kTies));
-    }
-  }
-  std::vector<std::pair<std::string, std::string>> out;
-  std::set<std::tuple<std::string, std::string, std::string>> seen;
-  bool has_doer = false;
-  for (const auto& [time, type, to_type, to_key] : ties) {
-    if (out.size() >= kTies) break;
-    if (!seen.emplace(type, to_type, to_key).second) continue;
-    CLAWMARK_ASSIGN(const auto other, get_node(db, scope, to_type, to_key));
-    if (!other) continue;
-    // Somebody else's word may be newer than one's own; what is done blocks nothing.
-    const bool assigned = type == "ASSIGNED_TO";
-    if (assigned && std::exchange(has_doer, true)) continue;
-    if (!assigned && (other->status == "done" || other->status == "cancelled")) continue;
-    out.emplace_back(type, other->name);
-  }
-  return out;
-}
-
 Result<GraphWalk> walk_graph(Database& db, const GraphScope& scope, const GraphNodeRow& start,
                              int depth, std::size_t nodes_max) {
   constexpr std::size_t kEdgesPerNode = 50;

@@ -39,7 +39,8 @@ std::optional<TimeMs> parse_local(std::string_view text, std::string_view zone) 
   }
   if (text.size() > 16) second = text[16] == ':' ? number(17, 2) : -1;
   if (year < 1970 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || hour > 24 ||
-      minute < 0 || minute > 59 || second < 0 || second > 60) {
+      minute < 0 || minute > 59 || second < 0 || second > 60 ||
+      (hour == 24 && (minute > 0 || second > 0))) {
     return std::nullopt;
   }
   auto at = from_local(year, month, day, hour, minute, zone);

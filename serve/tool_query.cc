@@ -269,10 +269,14 @@ Result<json::value> ask_for_script(const ToolCallContext& context, const json::o
     }
     questions.push_back(std::move(question));
   }
+  const auto replies = context.serving.desk->ask_all(questions);
+  // What was answered is paid for and kept; only when nothing was is it the script's error.
+  if (std::none_of(replies.begin(), replies.end(), [](const auto& reply) { return reply.ok(); })) {
+    return refused(replies.front().error().message);
+  }
   json::array out;
-  for (const auto& reply : context.serving.desk->ask_all(questions)) {
-    if (!reply.ok()) return refused(reply.error().message);
-    out.emplace_back(reply->text);
+  for (const auto& reply : replies) {
+    out.emplace_back(reply.ok() ? reply->text : "[no answer: " + reply.error().message + "]");
   }
   return json::value(std::move(out));
 }

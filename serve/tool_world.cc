@@ -37,6 +37,9 @@ Result<std::optional<AsOf>> parse_as_of(Database& db, const json::object& params
   if (at.size() < 19 && at.find_first_not_of("0123456789") == std::string::npos) {
     CLAWMARK_ASSIGN(const auto event, EventLog::get(db, {std::stoll(at)}));
     if (event) return std::optional<AsOf>(AsOf{event->recorded, event->seq});
+    CLAWMARK_ASSIGN(const Seq head, EventLog::head(db));
+    return make_error(ErrorKind::kInvalid, "tools", "bad_at",
+                      "the log has no event " + at + ": it has 1 to " + std::to_string(head.value));
   }
   const auto time = parse_iso(at.size() == 10 ? at + "T23:59:59Z" : at);
   if (!time) {

@@ -168,7 +168,7 @@ class Restore {
   }
   // Who does it, and what it waits for.
   Result<std::string> relations(const GraphNodeRow& task) {
-    CLAWMARK_ASSIGN(const auto ties, ties_of_task(db_, scope_, task.key));
+    CLAWMARK_ASSIGN(const auto ties, ties_of_task(db_, scope_, task));
     std::string out;
     for (const auto& [type, name] : ties) {
       out += (type == "ASSIGNED_TO" ? "; " : "; blocked by ") + name;

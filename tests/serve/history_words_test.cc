@@ -112,7 +112,8 @@ TEST(ParseWhen, dates_are_local_and_zones_are_heeded) {
   EXPECT_EQ(parse_when("2026-01-15", "America/New_York"), utc("2026-01-15T05:00:00Z"));
   EXPECT_EQ(parse_when("2026-07-15 08:30", "America/New_York"), utc("2026-07-15T12:30:00Z"));
   EXPECT_EQ(parse_when("2026-07-15T08:30:00Z", "America/New_York"), utc("2026-07-15T08:30:00Z"));
-  for (const char* bad : {"", "soon", "2026-13-01", "2026-1-1", "20260101", "2026-01-15T", "NaN"}) {
+  for (const char* bad : {"", "soon", "2026-13-01", "2026-1-1", "20260101", "2026-01-15T", "NaN",
+                          "2026-01-15 24:59"}) {
     EXPECT_FALSE(parse_when(bad, "UTC")) << bad;
   }
 }

@@ -417,6 +417,22 @@ TEST(Query, a_prompt_begins_the_turn_and_a_script_asks_under_the_same_budget) {
   EXPECT_NE(ask("FINAL(llm_query('e'))").find("yes"), std::string::npos);
 }
 
+TEST(Query, of_questions_beside_each_other_what_was_answered_is_kept) {
+  Asked a([](const ScriptRequest& request) -> ScriptAnswer {
+    if (request.body.find("broken") == std::string::npos) return anthropic(request, {"yes"});
+    return {400, R"({"type":"error","error":{"message":"cannot"}})", {}, false};
+  });
+  const auto ask = [&](const std::string& code) {
+    return to_text(a.world.tool("rc_repl", kAda, {{"code", code}}));
+  };
+  const std::string mixed = ask("FINAL(llm_query_parallel(['a', 'broken', 'b']).join('|'))");
+  EXPECT_NE(mixed.find("yes|[no answer: "), std::string::npos) << mixed;
+  EXPECT_NE(mixed.find("]|yes"), std::string::npos) << mixed;
+  const std::string none = ask("FINAL(llm_query_parallel(['broken', 'broken']))");
+  EXPECT_EQ(none.find("[no answer"), std::string::npos) << none;
+  EXPECT_NE(none.find("Error"), std::string::npos) << none;
+}
+
 TEST(Tokens, estimates_do_not_fall_far_below_what_tokenizers_count) {
   EXPECT_GE(estimate_tokens("The quick brown fox jumps over the lazy dog."), 10);
   EXPECT_GE(estimate_tokens("日本語の検索テスト"), 9);

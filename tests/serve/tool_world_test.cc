@@ -212,7 +212,8 @@ TEST(WorldTools, as_of_a_log_position_shows_what_the_log_knew_then) {
   const std::string text = w.restore(w.group, {{"at", std::to_string(known.value_or(0))}});
   EXPECT_THAT(text, HasSubstr("payment: Stripe"));
   EXPECT_THAT(text, Not(HasSubstr("Mollie")));
-  EXPECT_THAT(w.restore(w.group, {{"at", "999999"}}), HasSubstr("`at` is a time"));
+  EXPECT_THAT(w.restore(w.group, {{"at", "soon"}}), HasSubstr("`at` is a time"));
+  EXPECT_THAT(w.restore(w.group, {{"at", "999999"}}), HasSubstr("the log has no event 999999"));
 }
 
 TEST(WorldTools, explain_leads_from_any_line_back_to_the_message_and_its_source) {
