@@ -52,6 +52,9 @@ void print_memory(const json::object& status, std::string_view zone) {
     store += " (" + error + ")";
   }
   line("store", store);
+  if (const std::string error = get_string(status, "counts_error"); !error.empty()) {
+    line("memory", "could not be read (" + error + ")");
+  }
   const auto* counts = find_object(status, "counts");
   if (counts == nullptr) return;
   std::vector<std::string> parts = {format_count(get_int(*counts, "messages")) + " messages in " +

@@ -103,11 +103,13 @@ std::int64_t HealthMemory::stuck_ms(const WorkerState& worker, std::int64_t stea
 }
 
 std::string HealthMemory::damage(std::int64_t steady_ms, const std::function<std::string()>& look) {
-  const std::lock_guard lock(mutex_);
-  if (!looked_ms_ || steady_ms - *looked_ms_ >= kMinuteMs) {
-    damage_ = look();
-    looked_ms_ = steady_ms;
-  }
+  std::unique_lock lock(mutex_);
+  if (looked_ms_ && steady_ms - *looked_ms_ < kMinuteMs) return damage_;
+  looked_ms_ = steady_ms;  // who asks meanwhile is told what was seen last
+  lock.unlock();
+  std::string seen = look();
+  lock.lock();
+  damage_ = std::move(seen);
   return damage_;
 }
 

@@ -7,7 +7,6 @@
 namespace clawmark::testing {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
