@@ -47,7 +47,7 @@ export function isAnswered(turn, messages, { answered }) {
   return before !== undefined && messages.length > 0 && messages.length === before.length
     && turn.prompt !== undefined && turn.prompt === answered.prompt
     && turn.tokenBudget === answered.tokenBudget
-    && [0, -1].every((at) => jsonOf(messages.at(at)) === jsonOf(before.at(at)));
+    && messages.every((message, at) => jsonOf(message) === jsonOf(before[at]));
 }
 
 /** What was answered before comes without the summaries: those are no part of the conversation. */

@@ -73,14 +73,16 @@ export function timeOf(message) {
  *   most?: number, keepAll?: boolean}} input `threshold`: of the budget, the share at which the
  *   tail is cut; `reserve`: tokens of what stands beside; `most`: tokens that messages may take,
  *   whatever the budget; `keepAll`: only the budget cuts
- * @returns {{hard: number, high: number, low: number, fresh: number, grow: number}} tokens that are
- *   never passed, at which the tail is cut, and to which; messages that stay; turns it grows by
+ * @returns {{room: number, hard: number, high: number, low: number, fresh: number, grow: number}}
+ *   tokens that are left, that are never passed, at which the tail is cut, and to which; messages
+ *   that stay; turns it grows by
  */
 export function limitsOf({ tokenBudget, freshTail, threshold = 0.6, reserve = 0,
   most = Infinity, keepAll = false }) {
   const budget = Number.isFinite(tokenBudget) && tokenBudget > 0 ? tokenBudget : Infinity;
   const high = keepAll ? budget * 0.9 : budget * threshold;
-  return { hard: Math.max(0, Math.min(budget - reserve, most)), high, low: high * AFTER_CUT,
+  const room = Math.min(budget - reserve, most); // below 0: not even what stands beside fits
+  return { room, hard: Math.max(0, room), high, low: high * AFTER_CUT,
     fresh: keepAll ? Infinity : freshTail, grow: keepAll ? Infinity : GROW_TURNS };
 }
 

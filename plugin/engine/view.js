@@ -37,7 +37,7 @@ export function viewOf(turns, plan, input, state) {
     tail = tailFrom(turns, start, limits.hard, input.asked);
   }
   const shown = tail.tokens + blockTokens(block);
-  const note = shown > limits.hard ? "" : noteOf(state, turns[start]?.key, tail.omitted,
+  const note = shown > limits.room ? "" : noteOf(state, turns[start]?.key, tail.omitted,
     { summarised: block !== "", repl: input.repl });
   return { messages: block ? [blockMessage(block, turns[start]), ...tail.messages] : tail.messages,
     note, block, start, tokens: shown + estimateTokens(note),

@@ -2,6 +2,7 @@ import test from "node:test";
 import assert from "node:assert/strict";
 import plugin from "../index.js";
 import { ENGINE_ID, makeEngine } from "../engine.js";
+import { estimateTokens } from "../engine/assemble.js";
 import { Host } from "./support/host.mjs";
 
 const talk = (turns, size = 20) => Array.from({ length: turns }, (_, n) => [
@@ -49,6 +50,32 @@ test("a long conversation costs as much as a short one; what is left out is name
   assert.equal(short.systemPromptAddition, undefined);
   assert.equal(link.asked[0].path, "/v1/assemble");
   assert.equal(link.asked[0].body.caller.session_key, "agent:main:dashboard:1");
+});
+
+test("no note stands where the prompt alone nearly fills the budget", async () => {
+  const engine = makeEngine({ link: service(2000, 2000), config });
+  const prompt = "word ".repeat(12_000);
+  const alone = estimateTokens(prompt);
+  for (const more of [0, 10, 50, 90, 120, 400]) {
+    const got = await engine.assemble(turn(talk(200), { prompt, tokenBudget: alone + more,
+      sessionKey: `agent:main:dashboard:full-${more}` }));
+    assert.ok(got.estimatedTokens <= more, `${more}: ${got.estimatedTokens}`);
+    assert.ok(more < 400 || got.systemPromptAddition, "where there is room, it says what it holds");
+  }
+});
+
+test("a message that was changed meanwhile is shown as it is now", async () => {
+  const engine = makeEngine({ link: service(1e5, 1e5), config });
+  const messages = [{ role: "user", content: "look" },
+    { role: "assistant", content: [{ type: "toolCall", id: "a", name: "f", arguments: {} }] },
+    { role: "toolResult", toolCallId: "a", content: [{ type: "text", text: "SECRET-1234" }] },
+    { role: "assistant", content: [{ type: "text", text: "done" }] }];
+  const more = { sessionKey: "agent:main:dashboard:changed", prompt: "again", tokenBudget: 50_000 };
+  await engine.assemble(turn(messages, more));
+  const changed = structuredClone(messages);
+  changed[2].content[0].text = "[removed]";
+  const got = await engine.assemble(turn(changed, more));
+  assert.equal(got.messages[2].content[0].text, "[removed]");
 });
 
 test("what the service does not hold is shown: away, behind, closed or incognito", async () => {
