@@ -417,7 +417,7 @@ TEST(Query, a_prompt_begins_the_turn_and_a_script_asks_under_the_same_budget) {
   EXPECT_NE(ask("FINAL(llm_query('e'))").find("yes"), std::string::npos);
 }
 
-TEST(Query, of_questions_beside_each_other_what_was_answered_is_kept) {
+TEST(Query, of_what_a_script_asks_beside_each_other_what_was_answered_is_kept) {
   Asked a([](const ScriptRequest& request) -> ScriptAnswer {
     if (request.body.find("broken") == std::string::npos) return anthropic(request, {"yes"});
     return {400, R"({"type":"error","error":{"message":"cannot"}})", {}, false};
