@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 
 #include "base/config_table.h"
@@ -5,6 +6,20 @@
 namespace clawmark {
 
 std::string without_credentials(std::string_view url) {
+  const auto query = url.find_first_of("?#");
+  if (query != std::string_view::npos) {
+    // Some servers take their key there: names are shown, values are not.
+    std::string out = without_credentials(url.substr(0, query));
+    for (std::size_t at = query; at < url.size();) {
+      const auto end = std::min(url.find_first_of("&#", at + 1), url.size());
+      const auto pair = url.substr(at, end - at);
+      const auto name = pair.substr(0, pair[0] == '#' ? 1 : pair.find('='));
+      out.append(name);
+      if (name.size() < pair.size()) out += pair[0] == '#' ? "(hidden)" : "=(hidden)";
+      at = end;
+    }
+    return out;
+  }
   const auto scheme = url.find("://");
   if (scheme == std::string_view::npos) return std::string(url);
   const auto end = url.find_first_of("/?#", scheme + 3);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace clawmark {
@@ -15,8 +16,12 @@ inline constexpr std::string_view kGuardOpen = "[Memory from Clawmark";
 inline constexpr std::string_view kGuardClose = "[End of memory ";
 constexpr std::size_t kGuardNonceDigits = 16;
 
-// A prompt that we sent to a model through the host's own gateway begins with this line.
+// Each prompt that we send to a model begins with this line: through the host's own gateway it
+// becomes a session, which is read like any other.
 inline constexpr std::string_view kOwnCallMark = "[Clawmark request]";
+inline std::string own_call(std::string_view prompt) {
+  return std::string(kOwnCallMark) + "\n" + std::string(prompt);
+}
 
 // Marks of earlier versions and of other memory plugins: a block from `open` to `close`, or to the
 // end of the text when it was cut before `close`.

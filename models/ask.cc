@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/guard.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "models/endpoint.h"
@@ -269,7 +270,8 @@ std::string_view provider_key_variable(Provider provider) {
   return row_of(provider).key_variable;
 }
 
-HttpRequest plan_ask(const AskOptions& options, const AskPrompt& prompt) {
+HttpRequest plan_ask(const AskOptions& options, const AskPrompt& asked) {
+  const AskPrompt prompt{asked.system, own_call(asked.user)};
   switch (options.provider) {
     case Provider::kAnthropic:
       return plan_anthropic(options, prompt);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/guard.h"
 #include "base/utf8.h"
 #include "models/usage.h"
 
@@ -45,7 +46,7 @@ std::string Chat::name() const {
 
 HttpRequest Chat::request(std::string_view system, std::string_view user, bool as_json) const {
   json::object first{{"role", "system"}, {"content", system}};
-  json::object second{{"role", "user"}, {"content", user}};
+  json::object second{{"role", "user"}, {"content", own_call(user)}};
   json::object body{{"model", options_.model},
                     {"messages", json::array{std::move(first), std::move(second)}},
                     {"stream", false}};

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/disk.h"
 #include "base/files.h"
 #include "base/sqlite_version.h"
 #include "log/cursor.h"
@@ -17,7 +16,6 @@ namespace clawmark {
 namespace {
 
 constexpr std::size_t kSkippedTold = 50;
-constexpr std::int64_t kDiskLeastBytes = 256 * 1024;        // under which a commit may not fit
 constexpr std::int64_t kHandshakeStaleMs = 15 * kMinuteMs;  // the plugin greets every 5 minutes
 
 // They go by sources, by the clock or by requests: their cursors never say how far the log is read.
@@ -252,15 +250,6 @@ void look_at_plugin(Serving& serving, std::vector<Sign>& out) {
   }
 }
 
-// A store needs room to take anything in, also to forget.
-void look_at_disk(const std::string& folder, std::vector<Sign>& out) {
-  const auto left = free_bytes(folder);
-  if (!left || *left >= kDiskLeastBytes) return;
-  out.push_back({"disk_full", folder,
-                 "no space is left for the memory in " + folder + " (" +
-                     std::to_string(*left / 1024) + " KiB): nothing new can be kept"});
-}
-
 void look_at_store(Serving& serving, Database& db, std::vector<Sign>& out) {
   look_for_damage(serving, db, out);
   if (const auto sources = read_source_states(db); sources.ok()) {
@@ -319,7 +308,7 @@ std::vector<Sign> signs_of(Serving& serving) {
     }
   }
   look_at_plugin(serving, out);
-  look_at_disk(dir_name(serving.config()->db_path), out);
+  look_at_folders(*serving.config(), out);
   look_at_store(serving, **lease, out);
   return out;
 }

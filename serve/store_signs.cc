@@ -1,5 +1,7 @@
 #include "serve/store_signs.h"
 
+#include "base/disk.h"
+#include "base/files.h"
 #include "log/cursor.h"
 #include "log/event_log.h"
 #include "projections/overview.h"
@@ -7,6 +9,8 @@
 
 namespace clawmark {
 namespace {
+
+constexpr std::int64_t kDiskLeastBytes = 256 * 1024;  // under which a commit may not fit
 
 bool is_damage(const Error& error) {
   return error.stage == "sqlite" && (error.reason == "corrupt" || error.reason == "notadb");
@@ -41,6 +45,22 @@ void look_for_damage(Serving& serving, Database& db, std::vector<Sign>& out) {
   const std::string damage =
       serving.health.damage(serving.clock.steady_ms(), [&] { return damage_met(db); });
   if (!damage.empty()) out.push_back({"store", "", "the store is damaged: " + damage});
+}
+
+void look_at_folders(const Config& config, std::vector<Sign>& out) {
+  const std::string folder = dir_name(config.db_path);
+  const auto left = free_bytes(folder);
+  if (left && *left < kDiskLeastBytes) {
+    out.push_back({"disk_full", folder,
+                   "no space is left for the memory in " + folder + " (" +
+                       std::to_string(*left / 1024) + " KiB): nothing new can be kept"});
+  }
+  const bool elsewhere = !config.transcripts_dir.empty() || !config.lcm_db_path.empty();
+  if (!elsewhere && !config.state_dir.empty() && !stat_file(config.state_dir)) {
+    out.push_back({"source_absent", config.state_dir,
+                   "there is no folder " + config.state_dir +
+                       ", where OpenClaw's history is to be (state_dir, CLAWMARK_STATE_DIR)"});
+  }
 }
 
 }  // namespace clawmark

@@ -1,9 +1,11 @@
 #pragma once
-// Signs that the store's file is damaged: whatever is read for status and health says so.
+// Signs from the files themselves: the store is damaged, its disk is full, the host's folder is
+// not there.
 
 #include <string_view>
 #include <vector>
 
+#include "base/config.h"
 #include "serve/health.h"
 #include "serve/serving.h"
 
@@ -14,5 +16,8 @@ bool says_damage(std::string_view failure);
 // Reads what status reads, once a minute at most. Sign "store", red, while any of it cannot be read
 // because the file is damaged.
 void look_for_damage(Serving& serving, Database& db, std::vector<Sign>& out);
+// "disk_full": the store needs room to take anything in, also to forget. "source_absent": there is
+// no folder of the host's where the configuration says, and no other source is named.
+void look_at_folders(const Config& config, std::vector<Sign>& out);
 
 }  // namespace clawmark

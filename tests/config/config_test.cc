@@ -256,11 +256,14 @@ TEST(Config, an_endpoint_without_its_model_names_the_missing_variable) {
 }
 
 TEST(Config, C169_credentials_show_nowhere) {
-  const Config config =
-      from_environment({{"CLAWMARK_EMBEDDING_URL", "http://user:pw-hidden@127.0.0.1:9/v1"},
-                        {"CLAWMARK_EMBEDDING_MODEL", "m"},
-                        {"CLAWMARK_EMBEDDING_API_KEY", "sk-EXAMPLE"},
-                        {"CLAWMARK_RERANK_URL", "ftp://user:pw-hidden@host"}});
+  const Config config = from_environment(
+      {{"CLAWMARK_EMBEDDING_URL", "http://user:pw-hidden@127.0.0.1:9/v1"},
+       {"CLAWMARK_EMBEDDING_MODEL", "m"},
+       {"CLAWMARK_EMBEDDING_API_KEY", "sk-EXAMPLE"},
+       {"CLAWMARK_EXTRACT_URL", "https://x.test/v1?api-key=pw-hidden&v=2#pw-hidden"},
+       {"CLAWMARK_EXTRACT_MODEL", "m"},
+       {"CLAWMARK_RERANK_URL", "ftp://user:pw-hidden@host"}});
+  EXPECT_EQ(shown(config, "extract_url"), "https://x.test/v1?api-key=(hidden)&v=(hidden)#(hidden)");
   EXPECT_EQ(config.embedding_url,
             "http://user:pw-hidden@127.0.0.1:9/v1");  // the transport moves it
   EXPECT_EQ(shown(config, "embedding_url"), "http://127.0.0.1:9/v1");

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/guard.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/utf8.h"
@@ -143,7 +144,9 @@ TEST(EndpointExtractor, prompt_fences_the_transcript_with_a_mark_that_it_cannot_
   EXPECT_EQ(get_string(*find_object(body, "response_format"), "type"), "json_object");
   const json::array& messages = *find_array(body, "messages");
   EXPECT_THAT(get_string(messages[0].get_object(), "content"), HasSubstr("Asia/Tokyo"));
-  const std::string text = get_string(messages[1].get_object(), "content");
+  const std::string prompt = get_string(messages[1].get_object(), "content");
+  ASSERT_TRUE(prompt.starts_with(std::string(kOwnCallMark) + "\n"));
+  const std::string text = prompt.substr(kOwnCallMark.size() + 1);
   const std::string mark = text.substr(1, text.find('>') - 1);
   EXPECT_EQ(text.find("</" + mark + ">"), text.size() - mark.size() - 4);  // once, at the end
   EXPECT_THAT(text, HasSubstr("2026-03-03 07:30 +09:00"));

@@ -126,6 +126,18 @@ TEST_F(HealthWorld, a_damaged_file_is_red_whatever_reads_it) {
   EXPECT_TRUE(told[0].red);
 }
 
+TEST_F(HealthWorld, a_state_folder_that_is_not_there_is_named) {
+  world.config->state_dir = world.dir.file(".");
+  EXPECT_TRUE(warnings(*world.serving).empty());
+  world.config->state_dir = world.dir.file("no-such-folder");
+  const auto told = warnings(*world.serving);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].code, "source_absent");
+  EXPECT_THAT(told[0].message, testing::HasSubstr(world.config->state_dir));
+  world.config->lcm_db_path = world.dir.file("lcm.db");
+  EXPECT_TRUE(warnings(*world.serving).empty()) << "it is read from elsewhere";
+}
+
 TEST(Health, C171_status_reports_the_version_of_sqlite) {
   World world;
   const HttpAnswer answer = answer_call(*world.serving, {"GET", "/v1/status", {}, ""});

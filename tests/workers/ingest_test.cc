@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <set>
 
-#include "base/guard.h"
+#include "base/json.h"
 #include "base/limits.h"
+#include "models/ask.h"
+#include "models/chat.h"
 #include "tests/support/store_builder.h"
 #include "tests/workers/support.h"
 #include "workers/ingest_writer.h"
@@ -373,14 +375,45 @@ TEST(Ingest, incognito_and_ignored_sessions_are_never_logged) {
   EXPECT_EQ(w.count("message.observed"), 1);
 }
 
+// What a host that records our requests as sessions takes down: the last word of each kind.
+std::vector<std::string> recorded_prompts() {
+  std::vector<std::string> out;
+  const auto record = [&](const HttpRequest& request) {
+    const json::value body = parse_json(request.body).value();
+    const json::array* list = find_array(body.get_object(), "messages");
+    const bool google = list == nullptr;
+    if (google) list = find_array(body.get_object(), "contents");
+    const json::object& last = list->back().get_object();
+    out.push_back(google ? get_string(find_array(last, "parts")->front().get_object(), "text")
+                         : get_string(last, "content"));
+  };
+  EndpointOptions endpoint;
+  endpoint.url = "https://x.test/v1";
+  record(Chat(endpoint, "extract").request("Be brief", "Hi", true));
+  for (const Provider provider : {Provider::kAnthropic, Provider::kOpenai, Provider::kGoogle,
+                                  Provider::kOpenrouter, Provider::kCompatible}) {
+    AskOptions options;
+    options.provider = provider;
+    options.url = endpoint.url;
+    record(plan_ask(options, {"Be brief", "Which provider?"}));
+  }
+  return out;
+}
+
 TEST(Ingest, C085_our_own_prompts_and_their_answers_are_no_talk) {
   World w;
   auto db = w.add("agent-db");
-  db->streams = {
-      stream("s1", {message(uuid(1), "user", std::string(kOwnCallMark) + "\nFind facts", kMs),
-                    message(uuid(2), "assistant", "{\"facts\":[]}", kMs + 1, uuid(1))})};
+  int n = 0;
+  for (const std::string& prompt : recorded_prompts()) {
+    const std::string asked = uuid(n + 1), answer = uuid(n + 2);
+    n += 2;
+    db->streams.push_back(
+        stream("s" + std::to_string(n), {message(asked, "user", prompt, kMs + n),
+                                         message(answer, "assistant", "{}", kMs + n + 1, asked)}));
+  }
   w.drain();
-  EXPECT_EQ(w.number("SELECT count(*) FROM events WHERE payload ->> '$.noise' = 'own_call'"), 2);
+  EXPECT_EQ(n, 12);
+  EXPECT_EQ(w.number("SELECT count(*) FROM events WHERE payload ->> '$.noise' = 'own_call'"), n);
   EXPECT_EQ(w.extractor->calls, 0);
   EXPECT_EQ(w.embedder->embedded, 0u);
 }
