@@ -55,6 +55,29 @@ TEST(Budget, a_refusal_says_when_the_price_of_the_model_is_not_known) {
   EXPECT_NE(unknown.error().message.find("prices.json"), std::string::npos);
 }
 
+TEST(Query, what_a_script_sends_along_arrives_whatever_it_is) {
+  std::string prompt;
+  Asked a([&](const ScriptRequest& request) {
+    const auto body = body_of(request);
+    prompt = get_string(find_array(body, "messages")->front().as_object(), "content");
+    return anthropic(request, {"yes", 200, 5});
+  });
+  const auto sent = [&](const std::string& code) {
+    prompt.clear();
+    const auto answer = a.world.tool("rc_repl", kAda, {{"code", code}});
+    EXPECT_TRUE(get_bool(answer, "ok")) << to_text(answer);
+    return prompt;
+  };
+  EXPECT_EQ(sent("llm_query('Sum?', [1, {a: 'b'}])"), "Sum?\n\n[1,{\"a\":\"b\"}]");
+  EXPECT_EQ(sent("llm_query_parallel(['Sum?'], {n: [2]})"), "Sum?\n\n{\"n\":[2]}");
+  EXPECT_EQ(sent("llm_query('Odd?', 7)"), "Odd?\n\n7");
+  EXPECT_EQ(sent("llm_query('Odd?', 7n)"), "Odd?\n\n7");
+  EXPECT_EQ(sent("llm_query({ask: 'Odd?'}, 'seven')"), "{\"ask\":\"Odd?\"}\n\nseven");
+  EXPECT_EQ(sent("llm_query('Who?', null)"), "Who?");
+  EXPECT_EQ(sent("llm_query('Who?')"), "Who?");
+  EXPECT_NE(sent("llm_query('Which?', peek(0, 1))").find("\"speaker\""), std::string::npos);
+}
+
 TEST(Query, an_answer_of_a_server_that_heeds_no_limit_is_cut_and_says_so) {
   Asked a([](const ScriptRequest& request) {
     return anthropic(request, {std::string(3'000'000, 'y'), 500, 20});
