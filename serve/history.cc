@@ -129,10 +129,10 @@ Result<std::vector<HistoryText>> history_texts(const ToolCallContext& context,
 std::string quote_lines(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::size_t end = std::min(text.find_first_of("\r\n", at), text.size());
     if (at > 0) out += '\n';
     out += quote_line(text.substr(at, end - at));
-    at = end + 1;
+    at = end + (text.substr(end).starts_with("\r\n") ? 2 : 1);
   }
   return out;
 }

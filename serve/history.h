@@ -42,7 +42,8 @@ Result<std::vector<HistoryText>> history_texts(const ToolCallContext& context,
                                                const HistoryScope& scope,
                                                std::span<const Seq> messages, std::int64_t wait_ms);
 
-// Text of somebody else, fit to stand in an answer: quote_line line by line.
+// Text of somebody else, fit to stand in an answer: quote_line line by line. A line ends at \n,
+// \r\n or \r, and with \n in the answer.
 std::string quote_lines(std::string_view text);
 // "#12 2026-01-06 08:30 +09:00, Ada, message 345"
 std::string history_heading(const HistoryText& message, std::string_view zone);

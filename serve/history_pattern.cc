@@ -88,12 +88,14 @@ GramTest HistoryPattern::test() const {
 
 std::optional<PatternMatch> HistoryPattern::find(std::string_view text,
                                                  const std::function<bool()>& stop) const {
+  const re2::StringPiece whole(text.data(), text.size());
   for (std::size_t at = 0; at == 0 || at < text.size();) {
     const std::size_t end = std::min(text.size(), at + kPatternWindow);
     re2::StringPiece match;
-    const re2::StringPiece window(text.data() + at, end - at);
-    if (parts_->expression.Match(window, 0, window.size(), RE2::UNANCHORED, &match, 1)) {
-      const auto begin = at + static_cast<std::size_t>(match.data() - window.data());
+    // The whole text with bounds, not a piece of it: what stands beside a window decides whether
+    // ^, $ and \b hold at its edges.
+    if (parts_->expression.Match(whole, at, end, RE2::UNANCHORED, &match, 1)) {
+      const auto begin = static_cast<std::size_t>(match.data() - whole.data());
       return PatternMatch{begin, begin + match.size()};
     }
     if (end == text.size() || (stop && stop())) return std::nullopt;

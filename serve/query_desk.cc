@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "base/limits_history.h"
 #include "base/utf8.h"
 
 namespace clawmark {
@@ -39,18 +40,33 @@ std::string variable(const std::map<std::string, std::string>& environment, std:
 constexpr std::array<Provider, 4> kWithKeys = {Provider::kAnthropic, Provider::kOpenai,
                                                Provider::kGoogle, Provider::kOpenrouter};
 
-// Asked again: the server is busy, or something between broke before an answer was made.
+// Asked again: the server is busy, or was not reached. Never what may have cost something: money
+// is held for one question, and a connection that closed may have closed on a paid answer.
 bool is_worth_retry(const Error& error) {
   return error.kind == ErrorKind::kRetriable &&
          (error.reason == "http_429" || error.reason == "http_500" || error.reason == "http_502" ||
-          error.reason == "http_503" || error.reason == "http_529" || error.reason == "connect" ||
-          error.reason == "closed");
+          error.reason == "http_503" || error.reason == "http_529" || error.reason == "connect");
 }
 
 // Whether what was asked may have been worked on, and charged, though no answer came.
 bool may_have_cost(const Error& error) {
   return error.reason == "timeout" || error.reason == "closed" || error.reason == "too_big" ||
          error.reason == "bad_answer" || error.reason == "empty" || error.reason == "refused";
+}
+
+// Why a question is reckoned so dear, and what the operator does about it.
+std::string unknown_price(const std::string& priced) {
+  const std::string model = priced.substr(priced.rfind('|') + 1);
+  return " (the price of " + std::string(prefix_code_points(model, 80)) +
+         " is not known, so a dear one is reckoned: ~/.config/clawmark/prices.json gives it)";
+}
+
+// A server that heeds no limit is not believed to have said anything worth so many characters.
+void cap_text(Reply& reply) {
+  const auto kept = prefix_code_points(reply.text, kHistoryAnswerMax - kHistoryNotesMax);
+  if (kept.size() == reply.text.size()) return;
+  reply.text.resize(kept.size());
+  reply.cut = true;
 }
 
 }  // namespace
@@ -190,15 +206,19 @@ Result<json::object> QueryDesk::reserve(const Question& question, const std::str
   const std::string could = "the question could cost " +
                             usd(static_cast<double>(get_int(reserved, "micro_usd")) / kMicro) +
                             ", and ";
+  const std::string dear = get_bool(reserved, "price_known", true) ? "" : unknown_price(priced);
   const std::string why = get_string(reserved, "why");
-  if (why == "query") return no_question("over_query", could + "one question may cost " + usd(cap));
+  if (why == "query") {
+    return no_question("over_query", could + "one question may cost " + usd(cap) + dear);
+  }
   if (why == "day") {
     return no_question("over_day", could +
                                        "too little is left of the day's cap (daily_usd_max, "
-                                       "daily_tokens_max); it is whole again at midnight UTC");
+                                       "daily_tokens_max); it is whole again at midnight UTC" +
+                                       dear);
   }
   const double left = static_cast<double>(get_int(reserved, "left_micro_usd")) / kMicro;
-  return no_question("over_turn", could + "of this turn's budget " + usd(left) + " is left");
+  return no_question("over_turn", could + "of this turn's budget " + usd(left) + " is left" + dear);
 }
 
 Result<Reply> QueryDesk::ask(const Question& question) {
@@ -234,6 +254,7 @@ Result<Reply> QueryDesk::ask(const Question& question) {
   if (answer.ok()) {
     reply.text = answer->text;
     reply.cut = answer->cut;
+    cap_text(reply);
     reply.usage = answer->usage;
     // A server that says nothing is believed to have used what was estimated.
     if (reply.usage.input_tokens <= 0) reply.usage.input_tokens = input;

@@ -41,10 +41,10 @@ struct Question {
   double usd_max = 0;  // of this question; 0: the setting's, which it never exceeds
 };
 struct Reply {
-  std::string text, model;
+  std::string text, model;  // the text: at most what one answer may hold
   Usage usage;
   std::int64_t micro_usd = 0;
-  bool cut = false;
+  bool cut = false;  // the text, at a limit of the model's or ours
 };
 
 bool is_over_budget(const Error& error);

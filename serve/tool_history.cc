@@ -31,12 +31,21 @@ Result<std::vector<HistoryText>> read_range(const ToolCallContext& context,
   return texts;
 }
 
-void close_with_notes(std::string& text, const ToolCallContext& context, std::size_t unreadable) {
+void close_with_notes(std::string& text, json::object& details, const ToolCallContext& context,
+                      std::size_t unreadable) {
+  json::array notes;
+  const auto note = [&](std::string words) {
+    if (words.empty()) return;
+    text += words + "\n";
+    notes.emplace_back(std::move(words));
+  };
   if (unreadable > 0) {
-    text += counted(unreadable, "text", "texts") + " could not be read where the host kept it.\n";
+    note(counted(static_cast<std::int64_t>(unreadable), "text", "texts") +
+         " could not be read where the host kept it.");
   }
-  if (const auto note = zone_note(*context.serving.config()); !note.empty()) text += note + "\n";
-  text += progress_note(context.db);
+  note(zone_note(*context.serving.config()));
+  note(progress_note(context.db));
+  details["notes"] = std::move(notes);
   while (!text.empty() && text.back() == '\n') text.pop_back();
 }
 
@@ -96,7 +105,7 @@ Result<ToolAnswer> tool_peek(const ToolCallContext& context, const json::object&
     text += "Older ones: " + option(context, "offset", total - begin) +
             ". Whole texts: " + (by_person(context) ? "clawmark slice" : "rc_slice") + ".\n";
   }
-  close_with_notes(text, context, unreadable);
+  close_with_notes(text, details, context, unreadable);
   return ToolAnswer{true, std::move(text), std::move(details)};
 }
 
@@ -199,7 +208,7 @@ Result<ToolAnswer> tool_slice(const ToolCallContext& context, const json::object
     details["next"] = json::object{{"start", page.next}, {"char", page.next_char}};
     text += more_of_slice(context, page, end.value);
   }
-  close_with_notes(text, context, page.unreadable);
+  close_with_notes(text, details, context, page.unreadable);
   return ToolAnswer{true, std::move(text), std::move(details)};
 }
 

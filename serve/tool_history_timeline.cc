@@ -181,8 +181,13 @@ Result<ToolAnswer> tool_timeline(const ToolCallContext& context, const json::obj
     details["before"] = before;
     text += std::to_string(all - shown) + " earlier " + bucket + "s: before \"" + before + "\".\n";
   }
-  if (const auto note = zone_note(*config); !note.empty()) text += note + "\n";
-  text += progress_note(context.db);
+  json::array notes;
+  for (std::string note : {zone_note(*config), progress_note(context.db)}) {
+    if (note.empty()) continue;
+    text += note + "\n";
+    notes.emplace_back(std::move(note));
+  }
+  details["notes"] = std::move(notes);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return ToolAnswer{true, std::move(text), std::move(details)};
 }

@@ -106,7 +106,12 @@ Result<json::object> reserve(Database& db, const json::object& params, TimeMs no
                                owner));
   const std::int64_t left =
       std::max<std::int64_t>(0, get_int(params, "turn_cap_micro_usd") - used.value_or(0));
-  json::object out{{"ok", false}, {"micro_usd", wanted}, {"left_micro_usd", left}};
+  const std::string model = get_string(params, "model");
+  CLAWMARK_ASSIGN(const PriceTable prices, kept_prices(db));
+  json::object out{{"ok", false},
+                   {"micro_usd", wanted},
+                   {"left_micro_usd", left},
+                   {"price_known", known_price(prices, model).has_value()}};
   if (wanted > get_int(params, "query_cap_micro_usd")) {
     out["why"] = "query";
     return out;
@@ -116,7 +121,6 @@ Result<json::object> reserve(Database& db, const json::object& params, TimeMs no
     return out;
   }
   const BudgetLimits day{get_int(params, "daily_tokens_max"), get_double(params, "daily_usd_max")};
-  const std::string model = get_string(params, "model");
   CLAWMARK_ASSIGN(const Allowance allowance, allowance_for(db, day, model, most, now));
   if (allowance.until) {
     out["why"] = "day";

@@ -20,7 +20,8 @@ bool is_history_command(std::string_view command);
 //   repl_forget   {agent}                      → {}: after something was forgotten
 //   query_reserve {owner, turn_ms, model, input_tokens, output_tokens, query_cap_micro_usd,
 //                 turn_cap_micro_usd, daily_tokens_max, daily_usd_max}
-//                 → {"ok", "micro_usd", "left_micro_usd", "turn_ms", "reserved_ms"}, or "why":
+//                 → {"ok", "micro_usd", "left_micro_usd", "price_known", "turn_ms",
+//                 "reserved_ms"}, or "why":
 //                 "query", "turn", "day"; a newer turn_ms begins a new turn. What is held counts
 //                 as spent in table spend, as "query"
 //   query_settle  {owner, turn_ms, reserved_micro_usd, reserved_ms, reserved_input_tokens,

@@ -31,14 +31,38 @@ Result<PriceTable> table_from(const json::object& object, const std::string& whe
   return out;
 }
 
+constexpr std::string_view kBorders = "-:@.";
+
+// A date, a number ("001", "v2"), or a word for the same thing at another time.
+bool is_of_an_issue(std::string_view part) {
+  if (part == "latest" || part == "preview" || part == "exp" || part == "free") return true;
+  if (part.starts_with('v')) part.remove_prefix(1);
+  return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Whether what stands behind a model's name names an issue of it. Any other word makes another
+// model, which may cost many times as much ("gpt-5-pro"), and so does a number behind a dot
+// ("gpt-5.2"), save that one vendor's names are spelt with either ("claude-haiku-4.5").
+bool names_an_issue(std::string_view rest, bool dots) {
+  if (rest.empty() || kBorders.find(rest.front()) == std::string_view::npos) return false;
+  if (rest.front() == '.' && !dots) return false;
+  while (!rest.empty()) {
+    rest.remove_prefix(1);
+    const auto part = rest.substr(0, rest.find_first_of(kBorders));
+    if (!is_of_an_issue(part)) return false;
+    rest.remove_prefix(part.size());
+  }
+  return true;
+}
+
 const Price* longest_match(const PriceTable& table, std::string_view model) {
   const Price* best = nullptr;
   std::size_t length = 0;
+  const bool dots = model.starts_with("claude-");
   for (const auto& [name, price] : table) {
     if (model == name) return &price;
-    const bool ends = model.size() > name.size() &&
-                      std::string_view("-:@.").find(model[name.size()]) != std::string_view::npos;
-    if (ends && model.starts_with(name) && name.size() > length) {
+    if (name.size() > length && model.starts_with(name) &&
+        names_an_issue(model.substr(name.size()), dots)) {
       best = &price;
       length = name.size();
     }
@@ -50,7 +74,6 @@ const Price* longest_match(const PriceTable& table, std::string_view model) {
 
 const PriceTable& list_prices() {
   static const PriceTable kPrices = {
-      {"builtin", {0, 0}},
       {"gpt-4o-mini", {0.15, 0.60}},
       {"gpt-4o", {2.50, 10.00}},
       {"gpt-4.1", {2.00, 8.00}},
@@ -59,6 +82,13 @@ const PriceTable& list_prices() {
       {"gpt-5", {1.25, 10.00}},
       {"gpt-5-mini", {0.25, 2.00}},
       {"gpt-5-nano", {0.05, 0.40}},
+      // Dearer than what is reckoned for a model without a known price.
+      {"gpt-4", {30.00, 60.00}},
+      {"gpt-5-pro", {15.00, 120.00}},
+      {"o1", {15.00, 60.00}},
+      {"o1-pro", {150.00, 600.00}},
+      {"o3-pro", {20.00, 80.00}},
+      {"claude-3-opus", {15.00, 75.00}},
       {"o4-mini", {1.10, 4.40}},
       {"claude-opus-4", {15.00, 75.00}},
       {"claude-sonnet-4", {3.00, 15.00}},
@@ -90,7 +120,7 @@ Result<PriceTable> read_prices(const std::string& path) {
   return table_from(parsed->get_object(), path);
 }
 
-Price price_of(const PriceTable& overrides, std::string_view model) {
+std::optional<Price> known_price(const PriceTable& overrides, std::string_view model) {
   if (const auto own = overrides.find(model); own != overrides.end()) return own->second;
   const auto bar = model.find('|');
   const auto url = bar == std::string_view::npos ? std::string_view() : model.substr(0, bar);
@@ -101,11 +131,16 @@ Price price_of(const PriceTable& overrides, std::string_view model) {
   for (const auto tried : {name, bare}) {
     if (const Price* price = longest_match(overrides, tried)) return *price;
   }
-  if (is_asked && is_on_this_machine(url)) return Price{};
+  const bool is_own = is_asked ? is_on_this_machine(url) : name.starts_with("builtin");
+  if (is_own) return Price{};
   for (const auto tried : {name, bare}) {
     if (const Price* price = longest_match(list_prices(), tried)) return *price;
   }
-  return kUnknownPrice;
+  return std::nullopt;
+}
+
+Price price_of(const PriceTable& overrides, std::string_view model) {
+  return known_price(overrides, model).value_or(kUnknownPrice);
 }
 
 std::int64_t cost_micro_usd(const Price& price, std::int64_t input_tokens,

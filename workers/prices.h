@@ -3,6 +3,7 @@
 // dollars for a million tokens; a file overrides them (docs/operations.md).
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,9 +27,12 @@ const PriceTable& list_prices();
 Result<PriceTable> read_prices(const std::string& path);
 
 // `model` as the models name themselves: "gpt-4o-mini", or with where it is asked
-// ("https://host/v1|gpt-4o-mini"). The name itself, else the longest entry that it begins with
-// ("gpt-4o-mini-2024-07-18"), without a vendor before a slash ("openai/gpt-4o-mini"). Overrides
+// ("https://host/v1|gpt-4o-mini"). The name itself, else the longest entry of which it names an
+// issue by date or number ("gpt-4o-mini-2024-07-18"), without a vendor before a slash
+// ("openai/gpt-4o-mini"). A further word is another model ("gpt-5-pro" is no "gpt-5"). Overrides
 // count first, then that a model of this machine is free, then the list.
+std::optional<Price> known_price(const PriceTable& overrides, std::string_view model);
+// The same, kUnknownPrice for one that nobody knows.
 Price price_of(const PriceTable& overrides, std::string_view model);
 std::int64_t cost_micro_usd(const Price& price, std::int64_t input_tokens,
                             std::int64_t output_tokens);

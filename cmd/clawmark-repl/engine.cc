@@ -17,6 +17,7 @@
 #include <js/Object.h>
 #include <js/Promise.h>
 #include <js/PropertyAndElement.h>
+#include <js/SavedFrameAPI.h>
 #include <js/SourceText.h>
 #include <jsapi.h>
 #include <jsfriendapi.h>
@@ -37,6 +38,8 @@ namespace {
 constexpr std::size_t kOutputBytes = std::size_t{64} << 10;  // what is beyond is not kept
 constexpr int kPrintsLostMax = 1'000;  // so many prints beyond it, and the code is stopped
 constexpr char kEndless[] = "the code prints without end";
+constexpr char kCodeName[] = "code";  // as a source, beside the prelude
+constexpr int kFramesMax = 200;       // looked at for the line of an error
 constexpr std::size_t kFinalBytes = std::size_t{256} << 10;
 constexpr int kTickMs = 50;  // of processor time, between two looks at the limit
 
@@ -45,6 +48,7 @@ JSContext* g_context = nullptr;
 Outcome* g_outcome = nullptr;
 volatile std::sig_atomic_t g_ticks = 0;
 int g_cpu_ms = kCpuMs;
+std::uint32_t g_code_lines = 1;
 
 std::string done_frame(const Outcome& outcome) {
   std::string out = R"({"type":"done","output":)" + quoted(outcome.output);
@@ -160,7 +164,45 @@ bool native_finish(JSContext* cx, unsigned argc, JS::Value* vp) {
   return true;
 }
 
-// Takes the pending exception as text; the context goes on.
+// The line of the code that the innermost of its own frames stands at; 0: there is none. What a
+// frame of the prelude has to say is nothing that a script's author could look up.
+std::uint32_t line_in_stack(JSContext* cx, JS::HandleObject innermost) {
+  JS::RootedObject frame(cx, innermost);
+  for (int depth = 0; frame && depth < kFramesMax; ++depth) {
+    JS::RootedString source(cx);
+    std::uint32_t line = 0;
+    if (JS::GetSavedFrameSource(cx, nullptr, frame, &source) != JS::SavedFrameResult::Ok) return 0;
+    if (utf8_of(cx, source) == kCodeName &&
+        JS::GetSavedFrameLine(cx, nullptr, frame, &line) == JS::SavedFrameResult::Ok) {
+      return line;
+    }
+    JS::RootedObject parent(cx);
+    if (JS::GetSavedFrameParent(cx, nullptr, frame, &parent) != JS::SavedFrameResult::Ok) return 0;
+    if (!parent &&
+        JS::GetSavedFrameAsyncParent(cx, nullptr, frame, &parent) != JS::SavedFrameResult::Ok) {
+      return 0;
+    }
+    frame = parent;
+  }
+  return 0;
+}
+
+std::uint32_t line_of(JSContext* cx, const JS::ExceptionStack& stack, const JSErrorReport* report) {
+  JS::RootedObject frames(cx);
+  if (stack.exception().isObject()) {
+    JS::RootedObject thrown(cx, &stack.exception().toObject());
+    frames = JS::ExceptionStackOrNull(thrown);
+  }
+  if (frames) {
+    if (const std::uint32_t line = line_in_stack(cx, frames)) return line;
+  }
+  const bool names_code = report != nullptr && report->filename != nullptr &&
+                          std::strcmp(report->filename, kCodeName) == 0;
+  return names_code ? report->lineno : 0;
+}
+
+// Takes the pending exception as text; the context goes on. What stands behind the last line of
+// the code is ours, so an error there is the last line's.
 std::string pending_error(JSContext* cx) {
   JS::ExceptionStack stack(cx);
   if (!JS_IsExceptionPending(cx) || !JS::StealPendingExceptionStack(cx, &stack)) {
@@ -172,8 +214,8 @@ std::string pending_error(JSContext* cx) {
     return "the code failed";
   }
   std::string out = report.toStringResult().c_str();
-  if (report.report() != nullptr && report.report()->lineno > 0) {
-    out += " (line " + std::to_string(report.report()->lineno) + ")";
+  if (const std::uint32_t line = line_of(cx, stack, report.report())) {
+    out += " (line " + std::to_string(std::min(line, g_code_lines)) + ")";
   }
   return out;
 }
@@ -271,8 +313,9 @@ Outcome Engine::run(std::string_view code) {
   g_outcome = &outcome;
   *state_->unhandled = nullptr;
   JS::RootedValue value(cx);
+  g_code_lines = 1 + static_cast<std::uint32_t>(std::count(code.begin(), code.end(), '\n'));
   const std::string source = "(async () => {\n" + std::string(code) + "\n})()";
-  if (!evaluate(cx, source, "code", &value)) {
+  if (!evaluate(cx, source, kCodeName, &value)) {
     outcome.error = prints_without_end(outcome) ? kEndless : pending_error(cx);
     g_outcome = nullptr;
     return outcome;

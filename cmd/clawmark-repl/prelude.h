@@ -16,7 +16,29 @@ constexpr char kPrelude[] = R"js(
   };
   const host = (name, given) => ask(name, parse(stringify(given)));
   const join = Array.prototype.join, map = Array.prototype.map;
+  const define = Object.defineProperty, keysOf = Object.keys;
   const options = (given) => (given !== null && typeof given === 'object' ? given : {});
+  // A list as scripts like it, which still says what the answer said beside it: where to go on,
+  // what is missing.
+  const listed = (answer, member) => {
+    const list = answer[member] ?? [];
+    for (const key of keysOf(answer)) {
+      if (key !== member) define(list, key, { value: answer[key], writable: true });
+    }
+    return list;
+  };
+  // { sessionId, char }, or the session alone.
+  const place = (more) => {
+    if (more === null || typeof more !== 'object') return { sessionId: more };
+    return { sessionId: more.sessionId, char: more.char };
+  };
+  // What a model is told: a value that is no text is sent as JSON, none is not sent.
+  const told = (value) => {
+    if (typeof value === 'string' || value === null || value === undefined) return value;
+    if (typeof value === 'bigint' || value instanceof Error) return String(value);
+    return stringify(value) ?? String(value);
+  };
+  const prompted = (value) => told(value) ?? String(value);
   const show = (value) => {
     if (typeof value === 'string') return value;
     if (value instanceof Error) return String(value);
@@ -31,15 +53,18 @@ constexpr char kPrelude[] = R"js(
     }
   };
   const world = {
-    peek: (offset = 0, length = 10, sessionId) => host('peek', { offset, length, sessionId }),
-    grep: (pattern, more) => host('grep', { ...options(more), pattern: String(pattern) }),
-    slice: (start, end, sessionId) => host('slice', { start, end, sessionId }),
-    timeline: (more) => host('timeline',
-      typeof more === 'string' ? { sessionId: more } : { ...options(more) }),
+    peek: (offset = 0, length = 10, sessionId) => 
+      listed(host('peek', { offset, length, sessionId }), 'messages'),
+    grep: (pattern, more) =>
+      listed(host('grep', { ...options(more), pattern: String(pattern) }), 'hits'),
+    slice: (start, end, more) => host('slice', { start, end, ...place(more) }),
+    timeline: (more) => listed(host('timeline',
+      typeof more === 'string' ? { sessionId: more } : { ...options(more) }), 'periods'),
     query: (question, more) => host('query', { ...options(more), question: String(question) }),
-    llm_query: (prompt, context) => host('llm_query', { prompts: [String(prompt)], context })[0],
+    llm_query: (prompt, context) =>
+      host('llm_query', { prompts: [prompted(prompt)], context: told(context) })[0],
     llm_query_parallel: (prompts, context) =>
-      host('llm_query', { prompts: map.call(prompts, String), context }),
+      host('llm_query', { prompts: map.call(prompts, prompted), context: told(context) }),
     store: (name, value) => host('store', { name: String(name), value }),
     get: (name) => host('get', { name: String(name) }),
     print: (...values) =>

@@ -1,8 +1,11 @@
-// The timeline: local days with their clock changes, and what each day was about.
+// The timeline: local days with their clock changes, and what each day was about. Texts that are
+// longer than a window, and their line ends.
 
 #include <gtest/gtest.h>
 
+#include "base/limits_history.h"
 #include "serve/history.h"
+#include "serve/history_pattern.h"
 #include "world.h"
 
 namespace clawmark {
@@ -116,6 +119,38 @@ TEST(ParseWhen, dates_are_local_and_zones_are_heeded) {
                           "2026-01-15 24:59"}) {
     EXPECT_FALSE(parse_when(bad, "UTC")) << bad;
   }
+}
+
+// Texts longer than what is matched at a time: its edges are neither lines nor words.
+TEST(Pattern, nothing_matches_at_the_edge_of_a_window_that_does_not_match_in_the_text) {
+  const std::string text(3 * kPatternWindow, 'x');
+  const std::string between = "y" + text + "y";
+  for (const char* pattern : {"^x", "x$", "\\bx", "x\\b", "(?-m)^x", "(?-m)x$", "\\Ax", "x\\z",
+                              "(?:^|\\W)x{3}", "x{3}(?:\\W|$)", "^x{3}|x{3}$"}) {
+    const auto compiled = HistoryPattern::compile(pattern);
+    ASSERT_TRUE(compiled.ok()) << pattern;
+    EXPECT_FALSE(compiled->find(between, {})) << pattern;
+  }
+  for (const auto& [pattern, at] :
+       {std::pair{"\\bx{3}\\b", kPatternWindow - 2}, std::pair{"^x{3}$", kPatternWindow},
+        std::pair{"^x{3}$", 2 * kPatternWindow - kPatternWindowOverlap - 1},
+        std::pair{"\\bx{3}$", 3 * kPatternWindow - 3}, std::pair{"^x{3}\\b", std::size_t{0}}}) {
+    std::string marked = text;
+    if (at > 0) marked[at - 1] = '\n';
+    if (at + 3 < marked.size()) marked[at + 3] = '\n';
+    const auto match = HistoryPattern::compile(pattern)->find(marked, {});
+    ASSERT_TRUE(match) << pattern << at;
+    EXPECT_EQ(match->begin, at) << pattern;
+    EXPECT_EQ(match->end, at + 3) << pattern;
+  }
+}
+
+TEST(Slice, line_ends_of_any_system_stay_line_ends) {
+  World w;
+  w.say({.text = "one\r\ntwo\r\n\r\nthree\rfour\nfive\r\n"});
+  const auto slice = w.tool("rc_slice", kAda, {{"start", 0}, {"end", 1}});
+  const auto& row = slice.at("details").as_object().at("messages").as_array().at(0).as_object();
+  EXPECT_EQ(get_string(row, "text"), "one\ntwo\n\nthree\nfour\nfive");
 }
 
 }  // namespace

@@ -90,8 +90,13 @@ void ScriptServer::serve(int fd) {
       std::string text = "HTTP/1.1 " + std::to_string(answer.status) +
                          " X\r\nContent-Type: application/json\r\nConnection: close\r\n";
       for (const auto& [name, value] : answer.headers) text += name + ": " + value + "\r\n";
-      text += "Content-Length: " + std::to_string(answer.body.size()) + "\r\n\r\n" + answer.body;
-      (void)::send(fd, text.data(), text.size(), MSG_NOSIGNAL);
+      text += "Content-Length: " + std::to_string(answer.body.size() + answer.missing) +
+              "\r\n\r\n" + answer.body;
+      for (std::size_t at = 0; at < text.size();) {
+        const ssize_t put = ::send(fd, text.data() + at, text.size() - at, MSG_NOSIGNAL);
+        if (put <= 0) break;
+        at += static_cast<std::size_t>(put);
+      }
     }
   }
   ::close(fd);

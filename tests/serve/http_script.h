@@ -21,6 +21,7 @@ struct ScriptAnswer {
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
   bool hang_up = false;
+  std::size_t missing = 0;  // bytes of the body that are promised and never come
 };
 
 class ScriptServer {

@@ -50,6 +50,10 @@ TEST(Repl, speaks_the_language_of_2022) {
                            "FINAL([new A().x, A.y, m.groups.year, [1, 2].at(-1), 10n ** 3n + '',"
                            " 'a-a'.replaceAll('a', 'ä'), await Promise.resolve(7)])")),
             R"([3,4,"2026",2,"1000","ä-ä",7])");
+  // What docs/history.md says is not there.
+  EXPECT_EQ(final_text(run("FINAL(['WeakRef', 'FinalizationRegistry', 'Atomics', "
+                           "'SharedArrayBuffer'].filter(n => n in globalThis))")),
+            "[]");
 }
 
 TEST(Repl, prints_values_as_a_person_would_read_them) {
@@ -62,6 +66,17 @@ TEST(Repl, an_error_names_its_line_and_an_endless_wait_is_told) {
   EXPECT_NE(run("x = ").error.find("SyntaxError"), std::string::npos);
   EXPECT_NE(run("await new Promise(() => {})").error.find("never comes"), std::string::npos);
   EXPECT_NE(run("await peek()").error.find("there is no function peek"), std::string::npos);
+}
+
+TEST(Repl, an_error_of_a_function_that_asks_names_the_scripts_line_or_none) {
+  const auto error = [](const std::string& code) { return run(code).error; };
+  EXPECT_TRUE(error("let a = 1;\npeek();\na").ends_with("there is no function peek (line 2)"));
+  EXPECT_TRUE(error("const f = () =>\n  grep('x');\n\nf();").ends_with("grep (line 2)"));
+  EXPECT_TRUE(error("await null;\nawait (async () => {\n  query('x') })();").ends_with("(line 3)"));
+  EXPECT_TRUE(error("chunk('x', {\n  valueOf() { null.x } })").ends_with("(line 2)"));
+  EXPECT_TRUE(error("llm_query('x',\n{toJSON() { throw 1 }})").find("(line") == std::string::npos);
+  EXPECT_TRUE(error("const a = 1;\nx = ").ends_with("(line 2)")) << error("const a = 1;\nx = ");
+  EXPECT_TRUE(error("1;\nPromise.resolve().then(() => {\n get('x') });").ends_with("(line 3)"));
 }
 
 TEST(Repl, half_a_character_is_replaced_and_chunks_end_between_characters) {
@@ -98,6 +113,69 @@ TEST(Repl, finds_pages_and_times_the_callers_history) {
                 "FINAL([peek(0, 2).map(m => m.text), page.messages[0].text, page.total,"
                 " found.length, timeline().length])"),
             R"([["needle 10","needle 11"],"needle 3",12,2,1])");
+}
+
+TEST(Repl, pages_of_a_long_message_lead_to_its_end) {
+  World w;
+  std::string big;
+  for (int i = 0; i < 9000; ++i) big += "line " + std::to_string(i) + " ";
+  w.say({.text = big});
+  w.say({.text = "the end"});
+  for (const char* more :
+       {"{char: r.next.char}", "r.next", "{char: r.next.char, sessionId: 's1'}"}) {
+    const std::string code = std::string("let r = slice(0, 2), text = '', pages = 1;") +
+                             "for (; pages < 20; pages++) {"
+                             "  text += r.messages.map(m => m.text).join('');"
+                             "  if (!r.next) break;"
+                             "  r = slice(r.next.start, 2, " +
+                             more +
+                             "); }"
+                             "FINAL([pages, text.length, text.slice(-20)])";
+    EXPECT_EQ(ask(w, kAda, code),
+              "[4," + std::to_string(big.size() - 1 + 7) + R"(,"998 line 8999the end"])");
+  }
+  EXPECT_NE(ask(w, kAda, "slice(0, 1, 5)").find("sessionId must be text"), std::string::npos);
+}
+
+TEST(Repl, a_list_says_where_it_goes_on_and_what_is_missing) {
+  World w;
+  w.config->origins["timezone"] = "default";
+  for (int i = 0; i < 12; ++i) {
+    w.say({.text = "needle " + std::to_string(i), .at = {1'700'000'000'000 + i * kDayMs}});
+  }
+  EXPECT_EQ(ask(w, kAda,
+                "const seen = new Set(); let hits, pages = 0, cursor; do {"
+                "  hits = grep('needle \\\\d+', {mode: 'regex', limit: 5, cursor});"
+                "  hits.forEach(hit => seen.add(hit.id)); cursor = hits.cursor; pages++;"
+                "} while (cursor && pages < 9);"
+                "const days = timeline({limit: 3}), last = peek(2, 4);"
+                "FINAL([seen.size, pages, Array.isArray(hits), hits.notes.length,"
+                " days.length, typeof days.before, timeline().before === undefined,"
+                " last.length, last.total, last.older, Object.keys(last).length,"
+                " [days, last, slice(0, 1)].map(l => l.notes.length).join()])"),
+            R"([12,3,true,1,3,"string",true,4,12,6,4,"1,1,1"])");
+}
+
+TEST(Repl, a_long_final_value_says_that_it_was_cut_and_leaves_room_for_the_rest) {
+  World w;
+  w.say({.text = "hello"});
+  const auto told = [&](const std::string& code) {
+    const auto answer = w.tool("rc_repl", kAda, {{"code", code}});
+    EXPECT_LE(chars(answer.at("text")), kHistoryAnswerMax);
+    return text_of(answer, "text");
+  };
+  const std::string all = told(
+      "print('printed', 'p'.repeat(15000) + 'last');"
+      "FINAL('x'.repeat(90000)); null.x");
+  EXPECT_NE(all.find("the final answer was cut at "), std::string::npos);
+  EXPECT_NE(all.find("of its 90000 characters"), std::string::npos);
+  EXPECT_NE(all.find("printed ppp"), std::string::npos);
+  EXPECT_NE(all.find("what was printed was cut at "), std::string::npos);
+  EXPECT_NE(all.find("Error: TypeError: null has no properties"), std::string::npos);
+  const std::string little = told("print('printed'); FINAL('x'.repeat(90000))");
+  EXPECT_NE(little.find(std::string(22'900, 'x')), std::string::npos);
+  EXPECT_NE(little.find("printed"), std::string::npos);
+  EXPECT_EQ(told("FINAL('x'.repeat(20000))").find("cut at"), std::string::npos);
 }
 
 TEST(Repl, C154_a_script_sees_and_keeps_only_what_its_caller_may) {

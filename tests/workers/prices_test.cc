@@ -21,6 +21,30 @@ TEST(Prices, a_dated_or_prefixed_name_is_its_model_and_a_longer_name_is_another)
   EXPECT_DOUBLE_EQ(price_of({}, "builtin-words-1").input_usd, 0);
 }
 
+TEST(Prices, a_variant_by_name_is_never_as_cheap_as_the_model_that_it_varies) {
+  for (const char* variant : {"gpt-5-pro", "openai/gpt-5-pro", "gpt-5-codex", "gpt-5.2",
+                              "gpt-4o-audio-preview", "gpt-4o-realtime-preview-2024-12-17",
+                              "voyage-3-large", "gemini-2.5-flash-image", "gpt-4o-mini:online"}) {
+    const Price price = price_of({}, variant);
+    EXPECT_GE(price.input_usd, kUnknownPrice.input_usd) << variant;
+    EXPECT_GE(price.output_usd, kUnknownPrice.output_usd) << variant;
+  }
+  EXPECT_DOUBLE_EQ(price_of({{"house", {1, 2}}}, "house-large").input_usd, kUnknownPrice.input_usd);
+}
+
+TEST(Prices, a_date_or_a_number_behind_a_name_is_the_same_model) {
+  for (const char* issue :
+       {"claude-haiku-4-5", "claude-haiku-4.5", "anthropic/claude-haiku-4.5",
+        "claude-haiku-4-5-20251001", "claude-haiku-4-5@20251001", "claude-haiku-4-20250101-v1:0"}) {
+    EXPECT_DOUBLE_EQ(price_of({}, issue).output_usd, 5) << issue;
+  }
+  EXPECT_DOUBLE_EQ(price_of({}, "claude-3-5-haiku-latest").output_usd, 4);
+  EXPECT_DOUBLE_EQ(price_of({}, "gemini-2.0-flash-001").output_usd, 0.40);
+  EXPECT_DOUBLE_EQ(price_of({}, "gemini-2.5-flash-preview-05-20").output_usd, 2.50);
+  EXPECT_DOUBLE_EQ(price_of({{"house", {1, 2}}}, "house:latest").input_usd, 1);
+  EXPECT_FALSE(known_price({}, "nobody"));
+}
+
 TEST(Prices, C164_a_model_costs_by_its_name_wherever_it_is_asked_and_nothing_on_this_machine) {
   for (const char* here : {"http://127.0.0.1:8080/v1", "http://localhost:11434",
                            "http://[::1]:1/v1", "http://LocalHost/v1", "http://127.8.9.1",
