@@ -8,6 +8,8 @@
 // something is left · 75 another process holds the store · 78 the store cannot be used as it is
 // (newer schema, unsafe file system).
 
+#include <malloc.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -43,6 +45,13 @@ sigset_t wanted_signals() {
   sigemptyset(&set);
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, number);
   return set;
+}
+
+// A text of megabytes is given back to the system when it goes: left to itself, the C library takes
+// the size of the largest for that of all, keeps them, and ends at twice the memory.
+void bound_memory() {
+  constexpr int kReturnedBytes = 1 << 20;
+  (void)mallopt(M_MMAP_THRESHOLD, kReturnedBytes);
 }
 
 int exit_code(const Error& error) {
@@ -118,6 +127,7 @@ int serve(const std::string& config_file, const std::map<std::string, std::strin
 
 int main(int argc, char** argv) {
   using namespace clawmark;
+  bound_memory();
   CLI::App cli{"Clawmark's service: reads an OpenClaw history and answers on a socket",
                "clawmarkd"};
   cli.set_version_flag("--version", "clawmarkd " + std::string(version_text()) + "\nSQLite " +

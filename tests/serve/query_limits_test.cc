@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "asking.h"
+#include "base/guard.h"
 #include "base/limits_history.h"
 #include "base/utf8.h"
 #include "workers/prices.h"
@@ -66,7 +67,9 @@ TEST(Query, what_a_script_sends_along_arrives_whatever_it_is) {
     prompt.clear();
     const auto answer = a.world.tool("rc_repl", kAda, {{"code", code}});
     EXPECT_TRUE(get_bool(answer, "ok")) << to_text(answer);
-    return prompt;
+    const std::string ours = own_call("");
+    EXPECT_TRUE(prompt.starts_with(ours)) << prompt;
+    return prompt.substr(std::min(ours.size(), prompt.size()));
   };
   EXPECT_EQ(sent("llm_query('Sum?', [1, {a: 'b'}])"), "Sum?\n\n[1,{\"a\":\"b\"}]");
   EXPECT_EQ(sent("llm_query_parallel(['Sum?'], {n: [2]})"), "Sum?\n\n{\"n\":[2]}");
