@@ -52,6 +52,8 @@ constexpr std::size_t kEmbedBatchMessages = 200;
 constexpr std::size_t kFoldBatch = 500;   // events in one step of a projection
 constexpr std::int64_t kPollMs = 2000;    // every worker looks by itself this often
 constexpr std::int64_t kRelistMs = 5000;  // a long backlog yields to newer sessions this often
+// One stream of a carrier cannot be read on: it is tried again when it looks changed, and so often.
+constexpr std::int64_t kRetryStopMs = 10 * 60 * 1000;
 // A carrier is stale when it was silent so long while others moved on.
 constexpr std::int64_t kStaleAfterMs = 15 * 60 * 1000;
 constexpr std::size_t kToolCallsMax = 256;  // of one message

@@ -1,6 +1,7 @@
 #include "base/zstd.h"
 
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <memory>
 #include <vector>
@@ -8,8 +9,13 @@
 namespace clawmark {
 namespace {
 
-Error corrupt(const char* detail) {
-  return make_error(ErrorKind::kFatal, "zstd", "corrupt", std::string("zstd frame: ") + detail);
+Error corrupt(const char* detail, const char* reason = "corrupt") {
+  return make_error(ErrorKind::kFatal, "zstd", reason, std::string("zstd frame: ") + detail);
+}
+
+Error frame_error(std::size_t code) {
+  const bool checksum = ZSTD_getErrorCode(code) == ZSTD_error_checksum_wrong;
+  return corrupt(ZSTD_getErrorName(code), checksum ? "checksum" : "corrupt");
 }
 
 Error too_big() {
@@ -24,7 +30,7 @@ Result<std::string> decompress_known(std::span<const std::uint8_t> frame, std::s
   std::string out(size, '\0');
   const std::size_t code =
       ZSTD_decompressDCtx(kContext.get(), out.data(), size, frame.data(), frame.size());
-  if (ZSTD_isError(code)) return corrupt(ZSTD_getErrorName(code));
+  if (ZSTD_isError(code)) return frame_error(code);
   if (code != size) return corrupt("another size than it says");
   return out;
 }
@@ -55,7 +61,7 @@ Result<std::string> zstd_decompress(std::span<const std::uint8_t> frame, std::si
                              out.append(piece);
                              return Ok{};
                            }));
-  if (frame.empty() || !reader.finished()) return corrupt("cut short");
+  CLAWMARK_TRY(reader.finish());
   return out;
 }
 
@@ -64,15 +70,21 @@ ZstdReader::~ZstdReader() {
   ZSTD_freeDStream(static_cast<ZSTD_DStream*>(stream_));
 }
 
+Status ZstdReader::finish() const {
+  if (begun_ && finished_) return Ok{};
+  return corrupt("cut short", "cut");
+}
+
 Status ZstdReader::feed(std::string_view input,
                         const std::function<Status(std::string_view)>& sink) {
   if (input.empty()) return Ok{};
+  begun_ = true;
   std::vector<char> buffer(ZSTD_DStreamOutSize());
   ZSTD_inBuffer in{input.data(), input.size(), 0};
   for (;;) {
     ZSTD_outBuffer out{buffer.data(), buffer.size(), 0};
     const std::size_t code = ZSTD_decompressStream(static_cast<ZSTD_DStream*>(stream_), &out, &in);
-    if (ZSTD_isError(code)) return corrupt(ZSTD_getErrorName(code));
+    if (ZSTD_isError(code)) return frame_error(code);
     finished_ = code == 0;
     if (out.pos > 0) CLAWMARK_TRY(sink({buffer.data(), out.pos}));
     if (in.pos == in.size && (finished_ || out.pos < out.size)) return Ok{};

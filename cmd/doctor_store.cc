@@ -140,12 +140,21 @@ std::vector<Check> check_readable(const Config& config) {
                             check_ok("unplaced", "of every message it is known whose it is")};
   if (overview->skipped_lines > 0) {
     std::string text = format_count(overview->skipped_lines) + " lines could not be read";
+    bool stopped = false;
     for (const SkippedRow& row : *rows) {
+      if (row.line < 0) {
+        text += "\n  " + row.file + " to its end: " + row.reason;
+        stopped = true;
+        continue;
+      }
       text += "\n  " + row.file + (row.byte < 0 ? " row " : " line ") + std::to_string(row.line);
       if (row.byte >= 0) text += " (byte " + std::to_string(row.byte) + ")";
       text += ": " + row.reason;
     }
-    out[0] = check_warn("skipped", text, "the host wrote them so; all other lines are read");
+    out[0] = check_warn("skipped", text,
+                        stopped ? "put a damaged or missing file back from a backup, and give the "
+                                  "service the right to read one that it may not; all else is read"
+                                : "the host wrote them so; all other lines are read");
   }
   if (overview->texts_gone > 0) {
     out[1] = check_warn("texts",

@@ -105,6 +105,9 @@ void print_sources(const json::object& status, std::string_view zone) {
 
 std::string skipped_text(const json::object& row) {
   const std::int64_t byte = get_int(row, "byte", -1);
+  if (!row.contains("line")) {
+    return get_string(row, "file") + " to its end: " + get_string(row, "reason");
+  }
   return get_string(row, "file") + (byte < 0 ? " row " : " line ") +
          std::to_string(get_int(row, "line")) +
          (byte < 0 ? "" : " (byte " + std::to_string(byte) + ")") + ": " +

@@ -55,7 +55,10 @@ Result<Overview> read_overview(Database& db) {
                                         " AND source = 'user'"));
   CLAWMARK_ASSIGN(out.parked, count(db, "SELECT count(*) FROM parked"));
   CLAWMARK_ASSIGN(out.vault_bodies, count(db, "SELECT count(*) FROM bodies"));
-  CLAWMARK_ASSIGN(out.skipped_lines, count(db, "SELECT sum(skipped) FROM source_positions"));
+  CLAWMARK_ASSIGN(out.skipped_lines, count(db,
+                                           "SELECT (SELECT coalesce(sum(skipped), 0) FROM"
+                                           " source_positions) + (SELECT count(*) FROM"
+                                           " skipped_lines WHERE line < 0)"));
   CLAWMARK_ASSIGN(out.newest_message.value, count(db, "SELECT max(occurred_ms) FROM messages"));
   CLAWMARK_ASSIGN(Statement * query,
                   db.cached("SELECT m.name, (SELECT count(*) FROM vectors v WHERE v.model = m.id)"
@@ -115,10 +118,11 @@ Result<Filtered> read_filtered(Database& db) {
   return out;
 }
 
-Result<std::vector<SkippedRow>> read_skipped(Database& db, std::size_t limit) {
-  CLAWMARK_ASSIGN(Statement * query,
-                  db.cached("SELECT carrier, file, reason, line, byte, seen_ms FROM skipped_lines"
-                            " ORDER BY seen_ms DESC, file, line LIMIT ?"));
+namespace {
+
+Result<std::vector<SkippedRow>> skipped_rows(Database& db, std::string_view sql,
+                                             std::size_t limit) {
+  CLAWMARK_ASSIGN(Statement * query, db.cached(sql));
   query->with(limit);
   std::vector<SkippedRow> out;
   for (;;) {
@@ -129,6 +133,22 @@ Result<std::vector<SkippedRow>> read_skipped(Database& db, std::size_t limit) {
   }
   query->reset();
   return out;
+}
+
+}  // namespace
+
+Result<std::vector<SkippedRow>> read_skipped(Database& db, std::size_t limit) {
+  return skipped_rows(db,
+                      "SELECT carrier, file, reason, line, byte, seen_ms FROM skipped_lines"
+                      " ORDER BY line >= 0, seen_ms DESC, file, line LIMIT ?",
+                      limit);
+}
+
+Result<std::vector<SkippedRow>> read_stopped(Database& db, std::size_t limit) {
+  return skipped_rows(db,
+                      "SELECT carrier, file, reason, line, byte, seen_ms FROM skipped_lines"
+                      " WHERE line < 0 ORDER BY seen_ms DESC, file LIMIT ?",
+                      limit);
 }
 
 Result<std::vector<ParkedRow>> read_parked(Database& db, std::size_t limit) {

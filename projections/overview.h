@@ -25,7 +25,7 @@ struct Overview {
   std::int64_t facts_user = 0;  // of them, stated by people
   std::int64_t parked = 0;
   std::int64_t vault_bodies = 0;
-  std::int64_t skipped_lines = 0;
+  std::int64_t skipped_lines = 0;  // the rest of a stream counts as one
   TimeMs newest_message;
   std::vector<std::pair<std::string, std::int64_t>> vectors;  // by model
 };
@@ -53,13 +53,16 @@ struct Filtered {
 };
 Result<Filtered> read_filtered(Database& db);
 
-// Lines and rows of carriers that could not be read; the newest first.
+// Lines and rows of carriers that could not be read; the newest first. Before them the streams that
+// cannot be read on: a damaged archive, a file that is not ours to read.
 struct SkippedRow {
   std::string carrier, file, reason;
-  std::int64_t line = 0, byte = -1;  // byte -1: a row of a database
+  std::int64_t line = 0, byte = -1;  // byte -1: a row of a database; line -1: all that follows
   TimeMs seen;
 };
 Result<std::vector<SkippedRow>> read_skipped(Database& db, std::size_t limit);
+// Only streams that cannot be read on.
+Result<std::vector<SkippedRow>> read_stopped(Database& db, std::size_t limit);
 
 struct ParkedRow {
   Seq event;

@@ -10,7 +10,7 @@ namespace {
 constexpr Severity kRed = Severity::kRed;
 constexpr Severity kWarn = Severity::kWarning;
 
-constexpr std::array<WarningKind, 24> kKinds = {{
+constexpr std::array<WarningKind, 25> kKinds = {{
     {"config", kRed, "", 0, "correct it, then: systemctl --user reload clawmark"},
     {"store", kRed, "", 0, "clawmark doctor"},
     {"disk_full", kRed, "", 0, "make room there; it goes on by itself"},
@@ -42,6 +42,9 @@ constexpr std::array<WarningKind, 24> kKinds = {{
     {"source_broken", kWarn, "", 0,
      "restore it at the host; what was read before is kept, other carriers go on"},
     {"source_forbidden", kWarn, "", 0, "give the service the right to read it"},
+    {"source_unread", kWarn, "", 0,
+     "let OpenClaw's own copy or a backup put it back, or give the service the right to read it; "
+     "it is tried again, and all else is read"},
     {"source_other", kWarn, "", kMinuteMs, "clawmark doctor"},
     {"other", kWarn, "", 0, "clawmark doctor"},
 }};

@@ -130,9 +130,9 @@ json::array skipped_json(Database& db) {
   for (const SkippedRow& row : *rows) {
     json::object line{{"carrier", row.carrier},
                       {"file", row.file},
-                      {"line", row.line},
                       {"reason", row.reason},
                       {"seen_at", time_or_null(row.seen)}};
+    if (row.line >= 0) line["line"] = row.line;
     if (row.byte >= 0) line["byte"] = row.byte;
     out.push_back(std::move(line));
   }
@@ -280,9 +280,7 @@ void look_at_store(Serving& serving, Database& db, std::vector<Sign>& out) {
                        " messages stand in sessions that no index names, so whose they are is not "
                        "known: no prompt gets them; clawmark search finds them"});
   }
-  if (const auto parked = read_parked(db, 1); parked.ok() && !parked->empty()) {
-    out.push_back({"parked", "", "some items were set aside; see: clawmark parked list"});
-  }
+  look_for_set_aside(db, out);
 }
 
 std::vector<Sign> signs_of(Serving& serving) {

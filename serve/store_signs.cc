@@ -34,11 +34,30 @@ std::string damage_met(Database& db) {
   return found;
 }
 
+void look_for_stopped(Database& db, std::vector<Sign>& out) {
+  constexpr std::size_t kTold = 3;
+  const auto rows = read_stopped(db, kTold + 1);
+  if (!rows.ok() || rows->empty()) return;
+  std::string files;
+  for (std::size_t i = 0; i < rows->size() && i < kTold; ++i) {
+    files += (i == 0 ? "" : "; ") + (*rows)[i].file + " (" + (*rows)[i].reason + ")";
+  }
+  if (rows->size() > kTold) files += "; and more, see clawmark doctor";
+  out.push_back({"source_unread", "", "cannot be read to the end: " + files});
+}
+
 }  // namespace
 
 bool says_damage(std::string_view failure) {
   return failure.find("sqlite/corrupt") != std::string_view::npos ||
          failure.find("sqlite/notadb") != std::string_view::npos;
+}
+
+void look_for_set_aside(Database& db, std::vector<Sign>& out) {
+  look_for_stopped(db, out);
+  if (const auto parked = read_parked(db, 1); parked.ok() && !parked->empty()) {
+    out.push_back({"parked", "", "some items were set aside; see: clawmark parked list"});
+  }
 }
 
 void look_for_damage(Serving& serving, Database& db, std::vector<Sign>& out) {

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "models/fact_key.h"
 #include "projections/facts.h"
+#include "projections/overview.h"
 #include "serve/quote.h"
 
 namespace clawmark {
@@ -149,6 +150,21 @@ Result<ToolAnswer> tool_set(const ToolCallContext& context, const json::object& 
   return ToolAnswer{true, std::move(text), {{"action", action}, {"key", key}}};
 }
 
+namespace {
+
+// Files and archives that cannot be read to their ends, by name.
+Result<json::array> unread_json(Database& db) {
+  constexpr std::size_t kTold = 20;
+  CLAWMARK_ASSIGN(const auto rows, read_stopped(db, kTold));
+  json::array out;
+  for (const SkippedRow& row : rows) {
+    out.push_back(json::object{{"file", row.file}, {"reason", row.reason}});
+  }
+  return out;
+}
+
+}  // namespace
+
 Result<ToolAnswer> tool_reconcile(const ToolCallContext& context, const json::object& params) {
   const Refusal why = context.sight.refusal;
   if (why == Refusal::kIncognito) return closed_answer(context.sight);
@@ -172,15 +188,26 @@ Result<ToolAnswer> tool_reconcile(const ToolCallContext& context, const json::ob
     held_up += " " + stage.worker + " is held up (" + stage.why + ").";
   }
   details["blocked"] = std::move(blocked);
+  CLAWMARK_ASSIGN(json::array unread, unread_json(context.db));
+  std::string but;
+  if (!unread.empty()) {
+    but =
+        " Some of the history cannot be read: a file is damaged or closed to the service; "
+        "clawmark doctor names it.";
+  }
+  details["unread"] = std::move(unread);
   if (state.done) {
     return ToolAnswer{true,
-                      "Memory is up to date: all history is read, indexed and looked through.",
+                      std::string("Memory is up to date: all history") +
+                          (but.empty() ? "" : " that can be read") +
+                          " is read, indexed and looked through." + but,
                       std::move(details)};
   }
   return ToolAnswer{true,
                     "Working on it in the background. Remaining: " + std::to_string(left.ingest) +
                         " to read, " + std::to_string(left.embed) + " to index, " +
-                        std::to_string(left.extract) + " to look through for facts." + held_up,
+                        std::to_string(left.extract) + " to look through for facts." + held_up +
+                        but,
                     std::move(details)};
 }
 

@@ -40,8 +40,8 @@ Status add_archives(Database& db, const std::string& agent, std::vector<StreamIn
   std::set<std::string> live;
   for (const auto& info : out) live.insert(info.session_id);
   CLAWMARK_ASSIGN(auto statement,
-                  db.prepare("SELECT session_id, generation, session_key, reason, created_at FROM "
-                             "session_transcript_archives"));
+                  db.prepare("SELECT session_id, generation, session_key, reason, created_at, "
+                             "length(archive_blob) FROM session_transcript_archives"));
   for (;;) {
     CLAWMARK_ASSIGN(const bool row, statement.step());
     if (!row) return Ok{};
@@ -54,7 +54,7 @@ Status add_archives(Database& db, const std::string& agent, std::vector<StreamIn
     info.live = false;
     info.deleted = statement.text(3) == "deleted" && !live.contains(info.session_id);
     if (info.deleted) info.deleted_evidence = "archive";
-    info.tip = "fixed";
+    info.tip = "fixed:" + statement.string(5);  // one that was cut may be written again
     out.push_back(std::move(info));
   }
 }

@@ -112,7 +112,7 @@ Status feed_archive(std::span<const std::uint8_t> archive, bool zstd, std::int64
     if (stopped) return Ok{};
     if (!status.ok()) return status;
   }
-  return Ok{};
+  return reader.finish();
 }
 
 }  // namespace clawmark

@@ -58,7 +58,8 @@ class EntryLines {
   bool blank_ = true;
 };
 
-// Feeds a zstd archive that lies in memory from `offset` (of its content) on.
+// Feeds a zstd archive that lies in memory from `offset` (of its content) on. Error: of ZstdReader;
+// `lines` has then got what could be decoded before it.
 Status feed_archive(std::span<const std::uint8_t> archive, bool zstd, std::int64_t offset,
                     EntryLines& lines, const std::function<bool(EntryLine&&)>& on_line);
 

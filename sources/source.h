@@ -105,9 +105,13 @@ struct EpochChange {
   std::string reason;
 };
 
+// Instead of a line's number: all that follows in the stream.
+inline constexpr std::int64_t kRestOfStream = -1;
+
 struct SkippedLine {
   std::int64_t line = 0;   // physical line number (files) or row (databases), from 1
-  std::string reason;      // "syntax", "not_object", "no_message", "too_long", "zstd", …
+  std::string reason;      // "syntax", "not_object", "no_message", "too_long", "zstd", …; of the
+                           // rest of a stream: "cut_short", "damaged", "permission", "missing", …
   std::string file;        // where: the file, or the database and the session in it
   std::int64_t byte = -1;  // offset of the line in its file; -1: a row
 };
@@ -119,6 +123,9 @@ struct StreamBatch {
   std::optional<EpochChange> epoch;
   std::vector<SkippedLine> skipped;
   std::int64_t skipped_total = 0;  // as `skipped` keeps only the first 20
+  // This stream alone cannot be read on from here (a damaged archive, no permission for its file):
+  // what came before is in `entries`, at_end is true, and `next` is where to go on once it is well.
+  std::optional<SkippedLine> stopped;
   // Entries that were read before and that the carrier no longer holds in this session. Counted
   // only: what its owner prunes or moves is not deleted.
   std::int64_t gone = 0;
@@ -158,7 +165,8 @@ class MessageSource {
   // All streams that exist now, newest first. Error: retriable (busy, io) or fatal (corrupt,
   // drift).
   virtual Result<std::vector<StreamInfo>> streams() = 0;
-  // The next entries after `after`: at most items_max and about kSourceBatchBytes.
+  // The next entries after `after`: at most items_max and about kSourceBatchBytes. Error: of the
+  // carrier; what only this stream suffers from is told in StreamBatch::stopped.
   virtual Result<StreamBatch> read(const StreamInfo& stream, const StreamPosition& after,
                                    std::size_t items_max) = 0;
   // Raw texts by (stream key, place); nullopt where the carrier no longer has it. The caller checks

@@ -12,6 +12,26 @@ void note_skip(StreamBatch& batch, SkippedLine skipped) {
   ++batch.skipped_total;
 }
 
+Result<SkippedLine> stop_of(const Error& error, const std::string& file, std::int64_t byte) {
+  SkippedLine stop{kRestOfStream, error.reason, file, byte};
+  if (error.stage == "zstd") {
+    stop.reason = error.reason == "cut" ? "cut_short" : "damaged";
+    return stop;
+  }
+  const bool own =
+      error.reason == "permission" || error.reason == "missing" || error.reason == "too_big";
+  if (!own || error.kind == ErrorKind::kRetriable) return error;
+  return stop;
+}
+
+Result<StreamBatch> stopped_batch(const StreamPosition& after, const Error& error,
+                                  const std::string& file, std::int64_t byte) {
+  StreamBatch batch;
+  batch.next = after;
+  CLAWMARK_ASSIGN(batch.stopped, stop_of(error, file, byte));
+  return batch;
+}
+
 void stamp_entry(Entry& entry, const StreamInfo& stream) {
   entry.session_id = stream.session_id;
   entry.session_key = stream.session_key;

@@ -12,6 +12,12 @@ namespace clawmark {
 
 // Keeps the first 20 of a batch and counts all.
 void note_skip(StreamBatch& batch, SkippedLine skipped);
+// What an error says of one stream; the error itself when it is of the whole carrier. `byte`: where
+// in its content.
+Result<SkippedLine> stop_of(const Error& error, const std::string& file, std::int64_t byte);
+// A batch in which nothing was read, or the error.
+Result<StreamBatch> stopped_batch(const StreamPosition& after, const Error& error,
+                                  const std::string& file, std::int64_t byte = -1);
 // The stream's identity on an entry, and the channel that its session key names when the host gave
 // none.
 void stamp_entry(Entry& entry, const StreamInfo& stream);

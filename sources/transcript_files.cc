@@ -205,7 +205,8 @@ TranscriptListing list_transcripts(const std::vector<std::string>& folders) {
       file.mtime_ms = s.st_mtim.tv_sec * 1000 + s.st_mtim.tv_nsec / 1'000'000;
       file.header_id = header_id(path, parsed->zstd);
       file.tip = std::to_string(s.st_ino) + ":" + std::to_string(s.st_size) + ":" +
-                 std::to_string(s.st_mtim.tv_sec) + "." + std::to_string(s.st_mtim.tv_nsec);
+                 std::to_string(s.st_mtim.tv_sec) + "." + std::to_string(s.st_mtim.tv_nsec) + ":" +
+                 std::to_string(s.st_ctim.tv_sec) + "." + std::to_string(s.st_ctim.tv_nsec);
     }
   }
   give_keys(out.files);
@@ -231,8 +232,13 @@ std::string transcripts_change_token(const std::vector<std::string>& folders) {
       if (::stat(join_path(folder, name).c_str(), &s) != 0) continue;
       if (now - (s.st_mtim.tv_sec * 1000 + s.st_mtim.tv_nsec / 1'000'000) < kSettleMs) return {};
       hash = fnv1a(name, hash);
-      const std::array<std::int64_t, 4> numbers = {static_cast<std::int64_t>(s.st_ino), s.st_size,
-                                                   s.st_mtim.tv_sec, s.st_mtim.tv_nsec};
+      // The time of change, too: who may read it moves nothing else.
+      const std::array<std::int64_t, 6> numbers = {static_cast<std::int64_t>(s.st_ino),
+                                                   s.st_size,
+                                                   s.st_mtim.tv_sec,
+                                                   s.st_mtim.tv_nsec,
+                                                   s.st_ctim.tv_sec,
+                                                   s.st_ctim.tv_nsec};
       hash = fnv1a({reinterpret_cast<const char*>(numbers.data()), sizeof numbers}, hash);
     }
   }

@@ -111,10 +111,11 @@ void IngestPort::recall_newest(Carrier& carrier) {
   (*query)->reset();
 }
 
-void IngestPort::list_streams(const std::shared_ptr<Carrier>& carrier, TimeMs) {
+void IngestPort::list_streams(const std::shared_ptr<Carrier>& carrier, TimeMs now) {
   carrier->in_round = carrier->failed = false;
   carrier->token = carrier->open.source->change_token();
-  if (!carrier->token.empty() && carrier->token == carrier->done_token) return;
+  const bool same = !carrier->token.empty() && carrier->token == carrier->done_token;
+  if (same && !any_retry_due(*carrier, now)) return;
   carrier->health = carrier->open.source->validate();
   carrier->seen = true;
   if (carrier->health.state != SourceState::kOk) {
@@ -143,7 +144,8 @@ void IngestPort::list_streams(const std::shared_ptr<Carrier>& carrier, TimeMs) {
     }
     carrier->newest_by_agent.try_emplace(ref.agent);
     const auto tip = tips_.find(ref.position_key);
-    if (!info.tip.empty() && tip != tips_.end() && tip->second == tip_of(info)) continue;
+    const bool known = !info.tip.empty() && tip != tips_.end() && tip->second == tip_of(info);
+    if (known && !retry_due(ref.position_key, now)) continue;
     ref.info = std::move(info);
     queue_.push_back({carrier, std::move(ref), true});
   }
@@ -200,8 +202,9 @@ Result<std::shared_ptr<const Batch>> IngestPort::load(const Load& load, TimeMs n
   auto batch = std::make_shared<Batch>();
   const bool relist = round_open_ && !queue_.empty() &&
                       (now.value - round_started_.value > kRelistMs || now < round_started_);
+  if (!stops_) CLAWMARK_TRY(recall_stops());
   if (!round_open_ || relist) begin_round(now);
-  CLAWMARK_ASSIGN(const bool more, read_next(load));
+  CLAWMARK_ASSIGN(const bool more, read_next(load, now));
   if (more) {
     batch->passed = std::max<std::size_t>(1, items_read());
     batch->pending = static_cast<std::int64_t>(queue_.size());
@@ -226,7 +229,7 @@ std::size_t IngestPort::bytes_read() const {
 // Reads on until there is enough for a commit. Whole short streams share one; what continues a
 // stream is committed alone, as its tree may have to be looked up in what is committed. False: the
 // round is over.
-Result<bool> IngestPort::read_next(const Load& load) {
+Result<bool> IngestPort::read_next(const Load& load, TimeMs now) {
   const std::size_t together_max = alone_ > 0 ? 1 : kStreamsPerCommit;
   if (alone_ > 0) --alone_;
   for (std::size_t looked = 0; looked < kStreamsPerLoad; ++looked) {
@@ -240,7 +243,7 @@ Result<bool> IngestPort::read_next(const Load& load) {
     if (continues && !reads_.empty()) return true;
     Queued next = std::move(queue_.front());
     queue_.pop_front();
-    CLAWMARK_ASSIGN(const bool news, read_stream(load, std::move(next), std::move(position)));
+    CLAWMARK_ASSIGN(const bool news, read_stream(load, std::move(next), std::move(position), now));
     if (!news) continue;
     const bool full = reads_.size() >= together_max ||
                       items_read() >= batches_per_commit_ * load.items_max ||
@@ -251,7 +254,8 @@ Result<bool> IngestPort::read_next(const Load& load) {
 }
 
 // One batch of a stream, kept when it is worth a commit.
-Result<bool> IngestPort::read_stream(const Load& load, Queued next, StreamPosition position) {
+Result<bool> IngestPort::read_stream(const Load& load, Queued next, StreamPosition position,
+                                     TimeMs now) {
   auto batch = next.carrier->open.source->read(next.stream.info, position, load.items_max);
   if (!batch.ok()) {
     source_failed(*next.carrier, batch.error());
@@ -259,8 +263,10 @@ Result<bool> IngestPort::read_stream(const Load& load, Queued next, StreamPositi
   }
   const bool moved = batch->next.position != position.position ||
                      batch->next.epoch != position.epoch || batch->next.anchor != position.anchor;
+  const bool stop_news = stop_changed(next.stream, *batch, now);
   const bool news =
-      moved || batch->epoch || branch_changed(next.stream, *batch) || !batch->entries.empty() ||
+      moved || stop_news || batch->epoch || branch_changed(next.stream, *batch) ||
+      !batch->entries.empty() ||
       (next.stream.info.deleted && deleted_noted_.insert(next.stream.position_key).second);
   if (batch->at_end && !news) {
     tips_[next.stream.position_key] = tip_of(next.stream.info);
@@ -351,6 +357,7 @@ void IngestPort::committed(ReadBatch read, const BatchCounts& counts, TimeMs now
     log_info("ingest", "skipped " + std::to_string(counts.skipped) + " lines of stream " +
                            read.from.stream.info.key);
   }
+  stop_written(read.from.stream, read.batch, now);
   if (read.batch.at_end) {
     tips_[read.from.stream.position_key] = tip_of(read.from.stream.info);
   } else {
@@ -404,6 +411,7 @@ Status IngestPort::end_round(TimeMs now) {
     if (carrier->in_round && !carrier->failed) {
       carrier->done_token = carrier->token;
       CLAWMARK_TRY(sweep_vanished(*carrier, now));
+      CLAWMARK_TRY(forget_gone_stops(*carrier));
       if (!std::exchange(carrier->was_read, true)) {
         CLAWMARK_TRY(retry_away(store_, carrier->carrier, carrier->open.agent, now));
       }
@@ -413,7 +421,9 @@ Status IngestPort::end_round(TimeMs now) {
     if (!carrier->failed) {
       carrier->health.state = SourceState::kOk;
       carrier->health.reason.clear();
-      carrier->health.message = joined_notes(carrier->health.notes);
+      std::vector<std::string> notes = stop_notes(*carrier);
+      notes.insert(notes.end(), carrier->health.notes.begin(), carrier->health.notes.end());
+      carrier->health.message = joined_notes(notes);
       if (auto silent = silence(*carrier, now)) carrier->health = std::move(*silent);
     }
     if (state_changed(*carrier, now) || carrier->counters_changed) changed.push_back(carrier.get());

@@ -74,10 +74,18 @@ class IngestPort final : public Port {
   Status note_absent(TimeMs now);
   void list_streams(const std::shared_ptr<Carrier>& carrier, TimeMs now);
   void recall_newest(Carrier& carrier);
+  // Streams that cannot be read on (ingest_stops.cc).
+  Status recall_stops();
+  bool stop_changed(const StreamRef& stream, const StreamBatch& batch, TimeMs now);
+  void stop_written(const StreamRef& stream, const StreamBatch& batch, TimeMs now);
+  bool retry_due(const std::string& position_key, TimeMs now) const;
+  bool any_retry_due(const Carrier& carrier, TimeMs now) const;
+  Status forget_gone_stops(Carrier& carrier);
+  std::vector<std::string> stop_notes(const Carrier& carrier) const;
   bool branch_changed(const StreamRef& stream, const StreamBatch& batch);
   bool is_ignored(std::string_view session_key) const;
-  Result<bool> read_next(const Load& load);
-  Result<bool> read_stream(const Load& load, Queued next, StreamPosition position);
+  Result<bool> read_next(const Load& load, TimeMs now);
+  Result<bool> read_stream(const Load& load, Queued next, StreamPosition position, TimeMs now);
   std::size_t items_read() const;
   std::size_t bytes_read() const;
   Result<StreamPosition> position_of(const StreamRef& stream);
@@ -103,7 +111,14 @@ class IngestPort final : public Port {
   std::size_t alone_ = 0;           // streams still to be committed one by one, after a failure
   std::map<std::string, std::string> tips_;      // stream → tip when read to the end
   std::map<std::string, std::string> branches_;  // stream → inactive entries as last read
-  std::set<std::string> deleted_noted_;          // streams whose deletion this process has written
+  struct Stop {
+    std::string carrier;
+    SkippedLine what;
+    TimeMs tried;
+  };
+  // Streams that cannot be read on, as in skipped_lines, by position key. Nothing until recalled.
+  std::optional<std::map<std::string, Stop>> stops_;
+  std::set<std::string> deleted_noted_;  // streams whose deletion this process has written
   struct Shown {
     std::string state, reason;
     std::int64_t changes = 0;

@@ -61,18 +61,27 @@ Result<TimeMs> IngestWriter::time_before(Database& db, const StreamRef& stream,
 }
 
 // The newest of each stream by place; source_positions counts all. What is read from the start is
-// counted anew.
+// counted anew. Of a stream that cannot be read on one row says so, until it is read to its end.
 Status IngestWriter::note_skipped(Transaction& txn, const StreamRef& stream,
                                   const StreamPosition& from, const StreamBatch& batch,
                                   TimeMs now) {
   if (batch.epoch || from.position.empty()) {
-    CLAWMARK_TRY(txn.db().run("DELETE FROM skipped_lines WHERE carrier = ? AND stream = ?",
-                              stream.carrier, stream.position_key));
+    CLAWMARK_TRY(
+        txn.db().run("DELETE FROM skipped_lines WHERE carrier = ? AND stream = ?"
+                     " AND line <> ?",
+                     stream.carrier, stream.position_key, kRestOfStream));
     CLAWMARK_TRY(
         txn.db().run("UPDATE source_positions SET skipped = 0 WHERE carrier = ? AND stream = ?",
                      stream.carrier, stream.position_key));
   }
-  for (const SkippedLine& line : batch.skipped) {
+  if (batch.at_end) {
+    CLAWMARK_TRY(
+        txn.db().run("DELETE FROM skipped_lines WHERE carrier = ? AND stream = ? AND line = ?",
+                     stream.carrier, stream.position_key, kRestOfStream));
+  }
+  std::vector<SkippedLine> lines = batch.skipped;
+  if (batch.stopped) lines.push_back(*batch.stopped);
+  for (const SkippedLine& line : lines) {
     CLAWMARK_TRY(txn.db().run(
         "INSERT OR REPLACE INTO skipped_lines(carrier, stream, line, file, byte, reason, seen_ms)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -80,9 +89,10 @@ Status IngestWriter::note_skipped(Transaction& txn, const StreamRef& stream,
   }
   if (batch.skipped.empty()) return Ok{};
   return txn.db().run(
-      "DELETE FROM skipped_lines WHERE carrier = ?1 AND stream = ?2 AND line NOT IN (SELECT line"
-      " FROM skipped_lines WHERE carrier = ?1 AND stream = ?2 ORDER BY line DESC LIMIT ?3)",
-      stream.carrier, stream.position_key, kSkippedKept);
+      "DELETE FROM skipped_lines WHERE carrier = ?1 AND stream = ?2 AND line <> ?4 AND line NOT IN"
+      " (SELECT line FROM skipped_lines WHERE carrier = ?1 AND stream = ?2 ORDER BY line DESC"
+      " LIMIT ?3)",
+      stream.carrier, stream.position_key, kSkippedKept, kRestOfStream);
 }
 
 }  // namespace clawmark

@@ -108,7 +108,8 @@ Result<BatchCounts> IngestWriter::write(Transaction& txn, const StreamRef& strea
   for (const Entry& entry : batch.entries) {
     CLAWMARK_TRY(write_entry(txn, stream, entry, tree, now, counts));
   }
-  if (batch.at_end && begins_anew(stream.carrier)) {
+  // What a stream that stopped has not shown again may stand behind.
+  if (batch.at_end && !batch.stopped && begins_anew(stream.carrier)) {
     CLAWMARK_TRY(BodyStore::sweep_locators(txn, stream.carrier, stream.info.key, now));
   }
   if (batch.inactive) CLAWMARK_TRY(write_branch(txn, stream, *batch.inactive, tree, now));

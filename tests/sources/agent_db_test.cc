@@ -145,6 +145,10 @@ TEST_F(AgentDbTest, cold_storage_in_a_file_is_read) {
   const auto drained = drain(source_, info, {}, 4);
   EXPECT_EQ(drained.message_ids(), support::message_ids(talk_));
   test::expect_bodies_round_trip(source_, info.key, drained.entries);
+  std::filesystem::remove(dir_ / "agents/ops/sessions/cold/c01d.jsonl.zst");
+  const auto gone = drain(source_, info, drained.position);
+  ASSERT_TRUE(gone.stopped.has_value());
+  EXPECT_EQ(gone.stopped->reason, "missing");
 }
 
 TEST_F(AgentDbTest, a_row_that_cannot_be_decoded_is_skipped_and_counted) {
@@ -160,6 +164,37 @@ TEST_F(AgentDbTest, a_row_that_cannot_be_decoded_is_skipped_and_counted) {
   EXPECT_EQ(drained.skipped[0].line, 3);
   EXPECT_EQ(drained.skipped[0].reason, "zstd");
   EXPECT_EQ(drained.skipped[1].reason, "syntax");
+}
+
+TEST_F(AgentDbTest, a_cut_archive_gives_what_can_be_decoded_and_a_damaged_one_nothing_false) {
+  writer_.write(talk_);
+  std::filesystem::remove(writer_.remove(talk_.session_id, 1'794'200'000'000));
+  const auto put = [&](const std::string& archive) {
+    writer_.db().run("UPDATE session_transcript_archives SET archive_blob = CAST(? AS BLOB)",
+                     {archive});
+    return test::streams(source_).at(0);
+  };
+  std::string text;
+  for (int n = 1; n <= 4; ++n) {
+    text += R"({"type":"message","id":"m)" + std::to_string(n) +
+            R"(","message":{"role":"user","content":"said"}})" + "\n";
+  }
+  const std::size_t half = text.size() / 2;
+  const std::string whole =
+      zstd_compress(text.substr(0, half)) + zstd_compress(text.substr(half, half - 1));
+  const auto info = put(whole.substr(0, whole.size() - 3));
+  const auto first = drain(source_, info, {}, 1);
+  EXPECT_EQ(first.message_ids(), (Ids{"m1", "m2"}));
+  ASSERT_TRUE(first.stopped.has_value());
+  EXPECT_EQ(first.stopped->reason, "cut_short");
+  const auto again = put(whole);
+  EXPECT_NE(again.tip, info.tip) << "it is looked at again";
+  const auto second = drain(source_, again, first.position);
+  EXPECT_EQ(second.message_ids(), (Ids{"m3", "m4"})) << "the last line, too, without its newline";
+  EXPECT_FALSE(second.stopped.has_value());
+  const auto broken = drain(source_, put("garbage"));
+  EXPECT_TRUE(broken.entries.empty());
+  EXPECT_EQ(broken.stopped->reason, "damaged");
 }
 
 TEST_F(AgentDbTest, unknown_columns_are_tolerated_and_a_missing_table_is_named) {

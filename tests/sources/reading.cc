@@ -39,6 +39,8 @@ Drained drain(MessageSource& source, const StreamInfo& stream, StreamPosition fr
     for (auto& skip : batch->skipped) out.skipped.push_back(skip);
     out.skipped_total += batch->skipped_total;
     if (batch->inactive) out.inactive = std::move(batch->inactive);
+    EXPECT_TRUE(!batch->stopped || batch->at_end);
+    out.stopped = std::move(batch->stopped);
     out.position = std::move(batch->next);
     if (batch->at_end) return out;
   }

@@ -15,6 +15,7 @@ struct Drained {
   std::vector<SkippedLine> skipped;
   std::int64_t skipped_total = 0;
   std::optional<std::vector<std::string>> inactive;  // as given last
+  std::optional<SkippedLine> stopped;                // by the last batch
   StreamPosition position;
 
   std::vector<std::string> message_ids() const;  // in order, with repetitions

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <set>
 
 #include "base/files.h"
+#include "base/zstd.h"
 #include "sources/transcript_files.h"
 #include "sources/transcript_source.h"
 #include "tests/sources/reading.h"
@@ -311,6 +313,64 @@ TEST_F(TranscriptTest, an_archive_without_a_last_newline_is_read_to_its_end) {
   EXPECT_TRUE(read("s2", first.position).entries.empty());
   auto s = source();
   test::expect_bodies_round_trip(s, "s2", first.entries);
+}
+
+TEST_F(TranscriptTest, a_cut_archive_gives_what_can_be_decoded_says_so_and_goes_on_once_whole) {
+  const std::string name = "s2.jsonl.reset.2026-08-01T00-00-00.000Z.zst";
+  const auto whole = zstd_compress(header("s2") + line("a", "1") + line("b", "2")) +
+                     zstd_compress(line("c", "3") + line("d", "4"));
+  write(name, whole.substr(0, whole.size() - 9));
+  const auto first = read("s2", {}, 2);
+  EXPECT_EQ(first.message_ids(), (Ids{"a", "b"}));
+  ASSERT_TRUE(first.stopped.has_value());
+  EXPECT_EQ(first.stopped->reason, "cut_short");
+  EXPECT_EQ(first.stopped->line, kRestOfStream);
+  EXPECT_EQ(first.stopped->file, folder_ + "/" + name);
+  EXPECT_EQ(first.skipped_total, 0);
+  write(name, whole.substr(0, 20));
+  const auto shorter = read("s2", first.position);
+  EXPECT_TRUE(shorter.epochs.empty());
+  EXPECT_EQ(shorter.stopped->reason, "cut_short");
+  write(name, whole);
+  const auto second = read("s2", shorter.position);
+  EXPECT_EQ(second.message_ids(), (Ids{"c", "d"}));
+  EXPECT_TRUE(second.epochs.empty());
+  EXPECT_FALSE(second.stopped.has_value());
+}
+
+TEST_F(TranscriptTest, a_damaged_or_empty_archive_stops_its_own_stream_only) {
+  write("s1.jsonl", header("s1") + line("a", "1"));
+  const auto whole = zstd_compress(header("s2") + line("b", "2")) + zstd_compress(line("c", "3"));
+  auto flipped = whole;
+  const std::size_t second = whole.rfind("\x28\xB5\x2F\xFD");
+  flipped[second] = '\0';
+  write("s2.jsonl.reset.2026-08-01T00-00-00.000Z.zst", flipped);
+  write("s3.jsonl.reset.2026-08-01T00-00-00.000Z.zst", "");
+  const auto damaged = read("s2");
+  EXPECT_EQ(damaged.message_ids(), Ids{"b"});
+  EXPECT_EQ(damaged.stopped->reason, "damaged");
+  EXPECT_EQ(read("s3").stopped->reason, "cut_short");
+  EXPECT_EQ(read("s1").message_ids(), Ids{"a"});
+}
+
+TEST_F(TranscriptTest, a_file_that_is_not_ours_to_read_stops_its_own_stream_only) {
+  write("s1.jsonl", header("s1") + line("a", "1"));
+  write("s2.jsonl", header("s2") + line("b", "2"));
+  std::filesystem::permissions(dir_.path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(folder_ + "/s1.jsonl", std::filesystem::perms::none);
+  const bool is_root = ::geteuid() == 0;
+  if (is_root && ::seteuid(65534) != 0) GTEST_SKIP() << "needs to become another user";
+  const auto closed = read("s1");
+  const auto open = read("s2");
+  ASSERT_TRUE(!is_root || ::seteuid(0) == 0);
+  ASSERT_TRUE(closed.stopped.has_value());
+  EXPECT_EQ(closed.stopped->reason, "permission");
+  EXPECT_EQ(open.message_ids(), Ids{"b"});
+  auto s = source();
+  const std::string tip = test::stream_of(s, "s1").tip;
+  std::filesystem::permissions(folder_ + "/s1.jsonl", std::filesystem::perms::owner_all);
+  EXPECT_NE(test::stream_of(s, "s1").tip, tip) << "it is looked at again";
+  EXPECT_EQ(read("s1", closed.position).message_ids(), Ids{"a"});
 }
 
 TEST_F(TranscriptTest, carriage_returns_and_a_byte_order_mark_do_no_harm) {
