@@ -175,9 +175,12 @@ void check_store(const Config& config, std::vector<Check>& out) {
     }
     return;
   }
-  const auto file = stat_file(config.db_path);
-  out.push_back(
-      ok("store", config.db_path + ", " + format_count(file ? file->size / 1024 : 0) + " KiB"));
+  // Beside a running daemon most of a young store is in its log.
+  std::int64_t bytes = 0;
+  for (const char* part : {"", "-wal"}) {
+    if (const auto file = stat_file(config.db_path + part)) bytes += file->size;
+  }
+  out.push_back(ok("store", config.db_path + ", " + format_count(bytes / 1024) + " KiB"));
   check_log(*db, out);
   check_cursors(*db, out);
 }

@@ -250,6 +250,34 @@ TEST(Daemon, C169_credentials_of_endpoints_show_nowhere) {
   EXPECT_THAT(everything, AllOf(Not(HasSubstr("pw-hidden")), Not(HasSubstr("sk-EXAMPLE-hidden"))));
 }
 
+TEST(Daemon, a_damaged_archive_is_named_and_the_store_is_told_with_its_log) {
+  const World world;
+  const std::string archive =
+      world.state() + "/agents/main/sessions/gone.jsonl.deleted.2026-11-29T19-26-58.833Z.zst";
+  support::write_text(archive, "garbage");
+  const auto names_it = HasSubstr(archive + " (damaged)");
+  const Outcome once = world.once();
+  EXPECT_EQ(once.code, 0);
+  EXPECT_THAT(once.out, names_it);
+  Process daemon("clawmarkd", {}, world.environment());
+  ASSERT_TRUE(eventually([&] { return answers(world); }));
+  const Outcome reconciled = world.clawmark({"reconcile", "--wait"});
+  EXPECT_EQ(reconciled.code, 0);
+  EXPECT_THAT(reconciled.out, names_it);
+  EXPECT_THAT(world.clawmark({"status"}).out, AllOf(HasSubstr("source_unread"), names_it));
+  const auto file = stat_file(world.db()), log = stat_file(world.db() + "-wal");
+  ASSERT_TRUE(file && log && log->size > 0);
+  const std::string doctor = world.clawmark({"doctor"}).out;
+  EXPECT_THAT(doctor, HasSubstr(archive + " to its end: damaged"));
+  const auto at = doctor.find(world.db() + ", ");
+  ASSERT_NE(at, std::string::npos);
+  std::string told = doctor.substr(at + world.db().size() + 2, 12);
+  std::erase(told, ',');
+  EXPECT_GE(std::atoll(told.c_str()), (file->size + log->size) / 1024);
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.wait().code, 0);
+}
+
 TEST(Daemon, C164_the_first_start_says_what_the_whole_history_will_cost) {
   World world;
   world.extra["CLAWMARK_EXTRACT_URL"] = "http://127.0.0.1:9/v1";
