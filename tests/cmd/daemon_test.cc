@@ -273,7 +273,7 @@ TEST(Daemon, a_damaged_archive_is_named_and_the_store_is_told_with_its_log) {
   ASSERT_NE(at, std::string::npos);
   std::string told = doctor.substr(at + world.db().size() + 2, 12);
   std::erase(told, ',');
-  EXPECT_GE(std::atoll(told.c_str()), (file->size + log->size) / 1024);
+  EXPECT_GE(std::strtoll(told.c_str(), nullptr, 10), (file->size + log->size) / 1024);
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.wait().code, 0);
 }
