@@ -182,10 +182,10 @@ Result<ToolAnswer> tool_timeline(const ToolCallContext& context, const json::obj
     text += std::to_string(all - shown) + " earlier " + bucket + "s: before \"" + before + "\".\n";
   }
   json::array notes;
-  for (std::string note : {zone_note(*config), progress_note(context.db)}) {
+  for (const std::string& note : {zone_note(*config), progress_note(context.db)}) {
     if (note.empty()) continue;
     text += note + "\n";
-    notes.emplace_back(std::move(note));
+    notes.emplace_back(note);
   }
   details["notes"] = std::move(notes);
   while (!text.empty() && text.back() == '\n') text.pop_back();
