@@ -207,7 +207,7 @@ class Handler {
     if (block_.streaming) return sink.append(part);
     if (!block_.type.empty() && block_.type != "text") return;
     block_.text.append(part);
-    if (whole_ || block_.text.size() <= kEntryTextMax) return;
+    if (block_.text.size() <= kEntryTextMax || (whole_ && block_.type.empty())) return;
     block_.streaming = true;
     begin_text_part();
     sink.append(block_.text);
