@@ -79,4 +79,14 @@ void print_notes(const json::object& answer) {
   if (!notes.empty()) std::printf("\n%s\n", notes.c_str());
 }
 
+void print_unread(const json::array* rows) {
+  if (rows == nullptr) return;
+  for (const json::value& item : *rows) {
+    const auto* row = item.if_object();
+    if (row == nullptr || row->contains("line")) continue;
+    std::printf("cannot be read to its end: %s (%s)\n", get_string(*row, "file").c_str(),
+                get_string(*row, "reason").c_str());
+  }
+}
+
 }  // namespace clawmark

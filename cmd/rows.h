@@ -21,6 +21,10 @@ void print_rows(const json::object& answer, std::string_view name,
 // Of an answer's `notes`: what makes it less than whole. Nothing when it is whole.
 void print_notes(const json::object& answer);
 
+// By name: files and archives that cannot be read to their ends, which no waiting brings. Rows with
+// "file" and "reason"; those of a single "line" are left out. Null: none.
+void print_unread(const json::array* rows);
+
 // The whole of /v1/status.
 void print_status(const json::object& status, std::string_view zone);
 

@@ -181,14 +181,7 @@ Result<ToolAnswer> tool_timeline(const ToolCallContext& context, const json::obj
     details["before"] = before;
     text += std::to_string(all - shown) + " earlier " + bucket + "s: before \"" + before + "\".\n";
   }
-  json::array notes;
-  for (const std::string& note : {zone_note(*config), progress_note(context.db)}) {
-    if (note.empty()) continue;
-    text += note + "\n";
-    notes.emplace_back(note);
-  }
-  details["notes"] = std::move(notes);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
+  close_with_notes(text, details, context, 0);
   return ToolAnswer{true, std::move(text), std::move(details)};
 }
 

@@ -78,12 +78,6 @@ Result<json::object> forget_values(Database& db, const json::object& params, Tim
   return json::object{};
 }
 
-Result<std::int64_t> cost_of(Database& db, const json::object& params, std::int64_t input_tokens,
-                             std::int64_t output_tokens) {
-  CLAWMARK_ASSIGN(const PriceTable prices, kept_prices(db));
-  return cost_micro_usd(price_of(prices, get_string(params, "model")), input_tokens, output_tokens);
-}
-
 // Never negative.
 std::int64_t count(const json::object& params, std::string_view key) {
   return std::max<std::int64_t>(0, get_int(params, key));
@@ -98,16 +92,16 @@ Result<json::object> reserve(Database& db, const json::object& params, TimeMs no
              " reserved_micro_usd = 0, spent_micro_usd = 0 WHERE turn_ms < excluded.turn_ms",
              owner, turn));
   const Spent most{1, count(params, "input_tokens"), count(params, "output_tokens"), 0};
-  CLAWMARK_ASSIGN(const std::int64_t wanted,
-                  cost_of(db, params, most.input_tokens, most.output_tokens));
+  const std::string model = get_string(params, "model");
+  CLAWMARK_ASSIGN(const PriceTable prices, kept_prices(db));
+  const std::int64_t wanted =
+      cost_micro_usd(price_of(prices, model), most.input_tokens, most.output_tokens);
   CLAWMARK_ASSIGN(const auto used,
                   db.query_int("SELECT reserved_micro_usd + spent_micro_usd FROM query_turns WHERE "
                                "owner = ?",
                                owner));
   const std::int64_t left =
       std::max<std::int64_t>(0, get_int(params, "turn_cap_micro_usd") - used.value_or(0));
-  const std::string model = get_string(params, "model");
-  CLAWMARK_ASSIGN(const PriceTable prices, kept_prices(db));
   json::object out{{"ok", false},
                    {"micro_usd", wanted},
                    {"left_micro_usd", left},
@@ -144,8 +138,10 @@ Result<json::object> reserve(Database& db, const json::object& params, TimeMs no
 Result<json::object> settle(Database& db, const json::object& params, TimeMs) {
   const std::int64_t input = count(params, "input_tokens"), output = count(params, "output_tokens");
   const std::int64_t told = get_int(params, "micro_usd", -1);
-  CLAWMARK_ASSIGN(const std::int64_t listed, cost_of(db, params, input, output));
-  const std::int64_t spent = told >= 0 ? told : listed;
+  const std::string model = get_string(params, "model");
+  CLAWMARK_ASSIGN(const PriceTable prices, kept_prices(db));
+  const Price price = price_of(prices, model);
+  const std::int64_t spent = told >= 0 ? told : cost_micro_usd(price, input, output);
   const std::int64_t held = get_int(params, "reserved_micro_usd");
   CLAWMARK_TRY(
       db.run("UPDATE query_turns SET reserved_micro_usd = max(0, reserved_micro_usd - ?1),"
@@ -153,11 +149,9 @@ Result<json::object> settle(Database& db, const json::object& params, TimeMs) {
              held, spent, get_string(params, "owner"), get_int(params, "turn_ms")));
   Spent more{0, input - count(params, "reserved_input_tokens"),
              output - count(params, "reserved_output_tokens"), 0};
-  CLAWMARK_ASSIGN(const std::int64_t by_tokens,
-                  cost_of(db, params, more.input_tokens, more.output_tokens));
-  more.micro_usd = spent - held - by_tokens;  // add_spend adds what the tokens cost
-  CLAWMARK_TRY(add_spend(db, kWorker, get_string(params, "model"), more,
-                         TimeMs{get_int(params, "reserved_ms")}));
+  // add_spend adds what the tokens cost
+  more.micro_usd = spent - held - cost_micro_usd(price, more.input_tokens, more.output_tokens);
+  CLAWMARK_TRY(add_spend(db, kWorker, model, more, TimeMs{get_int(params, "reserved_ms")}));
   return json::object{{"micro_usd", spent}};
 }
 

@@ -53,7 +53,7 @@ constexpr char kPrelude[] = R"js(
     }
   };
   const world = {
-    peek: (offset = 0, length = 10, sessionId) => 
+    peek: (offset = 0, length = 10, sessionId) =>
       listed(host('peek', { offset, length, sessionId }), 'messages'),
     grep: (pattern, more) =>
       listed(host('grep', { ...options(more), pattern: String(pattern) }), 'hits'),

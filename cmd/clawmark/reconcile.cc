@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cmd/clawmark/command.h"
+#include "cmd/rows.h"
 #include "cmd/terminal.h"
 
 namespace clawmark {
@@ -45,16 +46,9 @@ std::vector<std::string> blocked_lines(const json::object& answer) {
   return out;
 }
 
-// What no waiting brings: a file of the history that is damaged or closed to us.
-void print_unread(const json::object& answer) {
+const json::array* unread_of(const json::object& answer) {
   const auto* details = find_object(answer, "details");
-  const auto* unread = find_array(details == nullptr ? answer : *details, "unread");
-  for (std::size_t n = 0; unread != nullptr && n < unread->size(); ++n) {
-    if (const auto* row = (*unread)[n].if_object()) {
-      std::printf("cannot be read to its end: %s (%s)\n", get_string(*row, "file").c_str(),
-                  get_string(*row, "reason").c_str());
-    }
-  }
+  return find_array(details == nullptr ? answer : *details, "unread");
 }
 
 int reconcile(Session& session, bool wait, bool drain) {
@@ -74,7 +68,7 @@ int reconcile(Session& session, bool wait, bool drain) {
     const int code = session.finish(answer, [](const json::object& found) {
       if (is_done(found)) {
         std::printf("nothing left to do\n");
-        print_unread(found);
+        print_unread(unread_of(found));
         return;
       }
       std::printf("%s left:", format_count(left(found)).c_str());
@@ -88,7 +82,7 @@ int reconcile(Session& session, bool wait, bool drain) {
       }
       std::printf("; `clawmark status` says why\n");
       for (const std::string& line : blocked_lines(found)) std::printf("%s\n", line.c_str());
-      print_unread(found);
+      print_unread(unread_of(found));
     });
     if (code != kExitOk) return code;
     if (wait && stuck) return kExitBlocked;

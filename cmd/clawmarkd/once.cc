@@ -54,18 +54,6 @@ class Progress {
   std::map<std::string, std::int64_t> most_;
 };
 
-// By name: files and archives that cannot be read to their ends. Waiting does not help them.
-void print_unread(const json::object& status) {
-  const auto* skipped = find_array(status, "skipped");
-  if (skipped == nullptr) return;
-  for (const auto& item : *skipped) {
-    const auto* row = item.if_object();
-    if (row == nullptr || row->contains("line")) continue;
-    std::printf("cannot be read to its end: %s (%s)\n", get_string(*row, "file").c_str(),
-                get_string(*row, "reason").c_str());
-  }
-}
-
 void print_report(App& app, const DrainReport& report, std::int64_t fresh, std::int64_t took_ms,
                   const std::string& zone) {
   const json::object status = status_json(app.serving());
@@ -89,7 +77,7 @@ void print_report(App& app, const DrainReport& report, std::int64_t fresh, std::
     std::printf("left: %s %s %s\n", row.worker.c_str(), format_count(row.remaining).c_str(),
                 row.why.c_str());
   }
-  print_unread(status);
+  print_unread(find_array(status, "skipped"));
 }
 
 }  // namespace
